@@ -16,7 +16,7 @@ export interface BuildOptions {
   readonly sources: string;
   /** The file to write. It is replaced at once, so that a copy that is running is not disturbed. */
   readonly output: string;
-  /** What the plugin says it is, `0.1.0`. */
+  /** Version that the plugin reports, `0.1.0`. */
   readonly version: string;
   /** The socket that is used when the configuration names none; `/run/podwire/cni.sock` unless given. */
   readonly defaultSocket?: string;

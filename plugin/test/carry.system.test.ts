@@ -1,4 +1,4 @@
-/** What goes over the wire and comes back, for every form of the plugin. */
+/** Bytes on the wire and back, for every form of the plugin. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

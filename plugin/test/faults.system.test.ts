@@ -1,4 +1,4 @@
-/** What every form of the plugin does when something is wrong: the agent, the caller, or the number of calls. */
+/** Behaviour of every form of the plugin under a fault of the agent or the caller, or under many calls. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

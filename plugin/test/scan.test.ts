@@ -9,7 +9,7 @@ const texts = ({ socket, version }: ConfigStrings) => ({
 });
 const scan = (text: string) => texts(scanConfig(Buffer.from(text)));
 
-/** What JSON.parse finds; the scan must find the same, whatever the spelling. */
+/** Result of JSON.parse; the scan must find the same, whatever the spelling. */
 function expected(value: unknown) {
   const { socket, cniVersion } = value as Record<string, unknown>;
   const string = (item: unknown) => (typeof item === 'string' ? item : undefined);

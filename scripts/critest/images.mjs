@@ -41,7 +41,7 @@ const accounts = [
   ),
 ];
 
-/** What Debian's busybox leaves out and critest asks for. */
+/** Applets that Debian's busybox leaves out and critest asks for. */
 const missingApplets = [
   text('bin/ipcs', '#!/bin/sh\ncat /proc/sysvipc/shm\n', 0o755),
   text('bin/pgrep', '#!/bin/sh\npidof "$@"\n', 0o755),

@@ -1,4 +1,4 @@
-/** What came of a run of critest. */
+/** Results of a run of critest. */
 
 /** @returns { name, state: passed|failed|skipped, seconds, message } of each case */
 export function readReport(suites) {

@@ -30,7 +30,7 @@ Description: runs pods and gives them their network
  that configures the kernel. Node.js is inside.
 `;
 
-/** What dpkg runs as root (deb-postinst(5) and the pages beside it). */
+/** Scripts that dpkg runs as root (deb-postinst(5) and the pages beside it). */
 const scripts = path.join(import.meta.dirname, 'debian');
 
 /** @returns undefined where there is no dpkg-deb */

@@ -39,7 +39,7 @@ function copyLauncher(root, tree) {
   fs.writeFileSync(path.join(tree, 'bin/podwire'), launcher(options), { mode: 0o755 });
 }
 
-/** What is compiled, without tests, declarations and source maps. */
+/** Copies the compiled code, without tests, declarations and source maps. */
 function copyWorkspaces(root, tree) {
   const { workspaces } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   for (const folder of workspaces) {
@@ -66,7 +66,7 @@ function copyDependencies(root, tree) {
   }
 }
 
-/** What a package brings for people who write programs or build it; and packages inside it, which have their own entry. */
+/** Leaves out files for developers of the package, and packages inside it, which have their own entry. */
 function isUsed(file) {
   if (/^(node_modules|docs?|tests?|vendor|\.github)(\/|$)/.test(file)) return false;
   return !/\.(map|[cm]?ts|md|cc|cpp|hh?|gyp)$/.test(file) || /licen[cs]e|notice/i.test(file);

@@ -22,7 +22,7 @@ export async function compileTypeScript(root, { withTests }, begin) {
 
 const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'scan.ts', 'build.ts'];
 
-/** What the built plugin depends on, as one text. */
+/** Inputs of the built plugin, as one text. */
 function fingerprint(plugin, compiler, version) {
   const hash = createHash('sha256').update(JSON.stringify([compiler, version]));
   for (const name of SOURCES) hash.update(fs.readFileSync(path.join(plugin, name)));

@@ -7,7 +7,7 @@ import { runOrFail } from './run.mjs';
 /** npm packages that a node alone never loads, and one with a native part. They stay where npm put them. */
 const EXTERNAL = ['koffi', '@grpc/*', '@opentelemetry/*', 'protobufjs', 'protobufjs/*', 'lmdb', 'msgpackr'];
 
-/** What `bin/podwire agent` runs, without the other commands. */
+/** Entry of `bin/podwire agent`, without the other commands. */
 const entry = `
 export { runMain } from './packages/cli/dist/src/main.js';
 export async function prepare() {

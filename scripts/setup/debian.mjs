@@ -5,7 +5,7 @@ import { SetupError } from './show.mjs';
 
 /** To build the plugin and to run the agent. musl-tools: a static program with musl starts three times faster. */
 const RUN = ['gcc', 'libc6-dev', 'musl-tools', 'iproute2', 'nftables'];
-/** What the containers of examples/ are made of. */
+/** Packages for the containers of examples/. */
 const DEMO = [...RUN, 'busybox-static'];
 /** The real runtimes and plugins that Podwire is tested with and compared to. */
 const TEST = [

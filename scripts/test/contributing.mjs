@@ -22,7 +22,7 @@ export function readCommands(markdown) {
     });
 }
 
-/** Whether what the command names is there: an npm script, a program of node_modules, a file. */
+/** Reports if the command's target is there: an npm script, a program of node_modules, a file. */
 function exists(root, [program, ...parameters]) {
   const isFile = (file) => fs.existsSync(path.join(root, file));
   if (program === 'npx') return isFile(`node_modules/.bin/${parameters[0]}`);
@@ -47,7 +47,7 @@ function commandFaults(root, command) {
   return command.mark === undefined ? runFault(root, command) : [];
 }
 
-/** What is wrong with the commands, in words; empty when all work. */
+/** Faults of the commands, in words; empty when all work. */
 export function findCommandFaults(root) {
   const commands = readCommands(fs.readFileSync(path.join(root, 'CONTRIBUTING.md'), 'utf8'));
   if (commands.length === 0) return ['CONTRIBUTING.md has no block of commands'];

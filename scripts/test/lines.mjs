@@ -17,7 +17,7 @@ const canBreak = (line) =>
       .replace(/\]\([^)]*\)/g, ']'),
   );
 
-/** What is wrong with the lines of a page; the output of a program, in a fenced block, stands as it is. */
+/** Faults in the lines of a page; the output of a program, in a fenced block, stands as it is. */
 export function findLongLines(file, text) {
   const prose = text.replace(/^( *)```[^]*?^\1```$/gm, (block) => block.replace(/[^\n]/g, ''));
   return prose.split('\n').flatMap((line, at) => {
@@ -26,7 +26,7 @@ export function findLongLines(file, text) {
   });
 }
 
-/** What is wrong, in words; empty when all is well. */
+/** Faults, in words; empty when all is well. */
 export function findLineFaults(root) {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
     cwd: root,

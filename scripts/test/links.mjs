@@ -35,7 +35,7 @@ function linkFault(root, page, target) {
   return anchors.has(anchor) ? [] : [`${page}: ${file} has no heading #${anchor}`];
 }
 
-/** What is wrong, in words; empty when all is well. */
+/** Faults, in words; empty when all is well. */
 export function findLinkFaults(root) {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
     cwd: root,

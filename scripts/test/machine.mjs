@@ -12,7 +12,7 @@ const COMMANDS = [
   ['ip', '-j', '-6', 'route', 'show', 'table', 'all'],
   ['nft', '-j', 'list', 'ruleset'],
 ];
-/** What changes by itself: life times run down, counters up, lists are not ordered. */
+/** Fields that change by themselves: life times run down, counters up, lists are not ordered. */
 const VOLATILE = new Set([
   'valid_life_time',
   'preferred_life_time',
@@ -57,7 +57,7 @@ function readSysctls() {
 
 const listNamespaces = () => (fs.existsSync('/run/netns') ? fs.readdirSync('/run/netns') : []);
 
-/** What the machine's own network is now, and the names of its namespaces. */
+/** State of the machine's own network, and the names of its namespaces. */
 export function takeMachineState() {
   const network = COMMANDS.map((command) => [command.join(' '), readState(command)]);
   return { network: [...network, ['sysctls', readSysctls()]], namespaces: listNamespaces() };

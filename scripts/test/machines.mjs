@@ -1,4 +1,4 @@
-/** What the machines of `new-machine.mjs` have of Podwire, below the root of each. */
+/** Files of Podwire on the machines of `new-machine.mjs`, below the root of each. */
 import fs from 'node:fs';
 import path from 'node:path';
 

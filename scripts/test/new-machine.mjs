@@ -81,7 +81,7 @@ function mountCopy(layers, machine) {
   run('mount', '-t', 'overlay', 'overlay', '-o', options, machine);
 }
 
-/** What every machine has of its own, or of this one. */
+/** Mounts the folders that every machine has of its own, or of this one. */
 function mountFolders(temporary, machine) {
   const at = (folder) => path.join(machine, folder);
   for (const folder of ['proc', 'dev', 'sys']) run('mount', '--rbind', `/${folder}`, at(folder));

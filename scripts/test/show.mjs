@@ -1,4 +1,4 @@
-/** What people see of a test run. A result is { phase, name, passed, failed, skipped, seconds, output, failures, flaky }. */
+/** Output of a test run. A result is { phase, name, passed, failed, skipped, seconds, output, failures, flaky }. */
 import { describeFailure } from './flaky.mjs';
 
 const plural = (count, word) => `${count} ${word}`;

@@ -94,7 +94,7 @@ export function findOldWords(file, text) {
 
 const termOf = (word) => replacements.find(([pattern]) => new RegExp(`^(${pattern})$`).test(word))[1];
 
-/** What is wrong, in words; empty when all is well. */
+/** Faults, in words; empty when all is well. */
 export function findWordFaults(root) {
   const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,

@@ -104,7 +104,7 @@ describe('no room', { timeout: 120_000 }, () => {
       else pods.push(pod);
       assert.ok(pods.length < 100);
     }
-    // What it had, and not one more; the first address of a pool is not handed out.
+    // Its block, and not one address more; the first address of a pool is not allocated.
     const { holdings } = (await one.status()).cluster;
     assert.match(refusal, /^STORE_FULL: /);
     const all = holdings.reduce((sum, { cidr }) => sum + (cidr === '10.244.0.0/29' ? 7 : 8), 0);

@@ -1,4 +1,4 @@
-/** What the agent needs fails it: no space for records, a program nft that refuses or hangs. A clear error, and nothing is lost. */
+/** Shortages of the agent: no space for records, an nft that refuses or hangs. A clear error, and nothing is lost. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -100,7 +100,7 @@ describe('the program nft', () => {
   });
   after(() => faults.close());
 
-  /** What `mode` makes of a table that must be written. */
+  /** Reason given for a table that must be written in each `mode`. */
   const reasons = {
     fails: /nftables table inet podwire: nft -f -: ENOMEM \(Could not process rule: Cannot allocate memory\)/,
     hangs: /nftables table inet podwire: nft -f -: ETIMEDOUT \(no end after 2000 ms\)/,

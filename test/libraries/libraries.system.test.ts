@@ -51,7 +51,7 @@ after(() => fs.rmSync(project, { recursive: true, force: true }));
 const installed = (library: string, ...parts: readonly string[]) =>
   path.join(project, 'node_modules/@podwire', library, ...parts);
 
-/** What the types of a library refuse and infer. */
+/** Types that a library refuses and infers. */
 const consumer = `
 import { convertResult, createRuntime, type Plugin, type Result, runPlugin } from '@podwire/cni';
 import { createFakeExec } from '@podwire/cni/fake';

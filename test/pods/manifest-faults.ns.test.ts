@@ -1,4 +1,4 @@
-/** What may be wrong with manifests, while all other pods go on. */
+/** Faults of manifests, while all other pods go on. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { webPod } from './support/manifests.js';
@@ -24,7 +24,7 @@ test('a broken manifest among good ones is told of, and only it is missing', asy
     return pods.length === 2 && ['broken.yaml', 'invalid.json'].every((name) => origins.includes(name));
   });
 
-  // What was running and becomes unreadable goes on.
+  // A running pod whose manifest becomes unreadable goes on.
   machine.write('a.json', '{');
   await machine.until('the new problem', (_pods, { problems }) => problems.length === 3);
   await machine.untilServing('a');

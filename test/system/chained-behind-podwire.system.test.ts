@@ -41,7 +41,7 @@ after(() => host.close());
 const first = (): object => ({ ...podwirePlugin(agent.socket), capabilities: { ips: true } });
 const snapshot = (): Promise<Snapshot> =>
   takeSnapshot(host.namespace, { files: [`${agent.stateDirectory}/endpoints`] });
-/** What Debian's plugins never take away again, and the block of addresses that the node has claimed. */
+/** Remains that Debian's plugins never take away, and the block of addresses that the node has claimed. */
 const remains = [/^nftables\/(table|chain|rule) ip6? (nat|filter)\b/, /^routes\/blackhole /];
 
 interface Attached {
@@ -72,7 +72,7 @@ async function resultAlone(): Promise<Result1> {
 
 const macsAndAddresses =
   /[0-9a-f]{2}(:[0-9a-f]{2}){5}|10\.244\.[\d.]+|fd00:244:[0-9a-f:]+|cali[0-9a-f]{11}|\/run\/netns\/\S+/g;
-/** What is the same for every pod. */
+/** The part that is the same for every pod. */
 const shapeOf = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, inner: unknown) =>
     typeof inner === 'string' ? inner.replace(macsAndAddresses, '*') : inner,

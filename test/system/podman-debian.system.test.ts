@@ -39,7 +39,7 @@ test('Podman runs here and uses CNI', async () => {
 });
 
 test('a container serves HTTP to another container and on a host port, and leaves nothing', async () => {
-  // What the plugins never take away again: the bridge and portmap's chains.
+  // Remains that the plugins never take away: the bridge and portmap's chains.
   await podman.runDetached('first', '--publish', '8079:80');
   await podman.remove('first');
   const before = await takeSnapshot(host.namespace, { processes: true });

@@ -34,7 +34,7 @@ function cniCode({ code, details }: PodwireError, command: Command | undefined):
   return code === 'AGENT_NOT_READY' ? errorCodes.tryAgainLater : errorCatalogue[code].cni;
 }
 
-/** What STATUS says as "an ADD could not be served now". */
+/** Codes that STATUS reports as "an ADD could not be served now". */
 const meanNotAvailable: ReadonlySet<ErrorCode> = new Set([
   'AGENT_NOT_READY',
   'POOL_EXHAUSTED',

@@ -2,7 +2,7 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 import { compact } from '@podwire/platform';
 import { openLogDestination } from './log-destination.js';
 
-/** What the agent logs with: pino's own interface. */
+/** The agent's logger: pino's own interface. */
 export type Log = Logger;
 
 export interface LogOptions {

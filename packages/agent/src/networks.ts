@@ -9,7 +9,7 @@ import { type AddressUse, withTaken } from './node/address-uses.js';
 /** A configured network with its model and its addresses. */
 export interface Network {
   readonly view: NetworkView;
-  /** What this node may hand out of; in a cluster, `view` has pools that other nodes use too. */
+  /** Pools of this node; in a cluster, `view` has pools that other nodes use too. */
   readonly pools: readonly PoolSpec[];
   /** The families that pods get an address of: those with a pool that is not disabled. */
   readonly families: readonly (4 | 6)[];
@@ -29,9 +29,9 @@ export interface Network {
    * @throws PodwireError CONFIG_INVALID, and nothing has changed
    */
   setPools(pools: readonly PoolSpec[], views: readonly PoolView[]): void;
-  /** What of the pools others have: never handed out from now on. Costs nothing when it is what it was. */
+  /** Sets the addresses of others in the pools: never allocated from now on. Costs nothing when they are unchanged. */
   setUses(uses: readonly AddressUse[]): void;
-  /** What of the pools that is. */
+  /** Pools without those addresses. */
   readonly taken: readonly PoolSpec[];
 }
 

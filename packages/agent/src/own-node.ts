@@ -67,7 +67,7 @@ export async function claimNetworkNamespace(): Promise<() => void> {
   });
 }
 
-/** Who listens: SO_PEERCRED of a connecting socket names the process that called listen(2). */
+/** Process that listens: SO_PEERCRED of a connecting socket names the process that called listen(2). */
 function holderOf(name: string): Promise<{ pid: number; uid: number } | undefined> {
   return new Promise((resolve) => {
     const socket = net.connect(name);

@@ -1,4 +1,4 @@
-/** Whether the agent can do its work, and what stands against it. */
+/** Readiness of the agent, and what stands against it. */
 export interface Readiness {
   /** Records are read, leases adopted, and the last reconcile left the node's own part in order. */
   ready: boolean;

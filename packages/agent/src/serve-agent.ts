@@ -72,7 +72,7 @@ function announce(agent: Agent, log: Log, notifier: ServiceNotifier): () => void
   };
 }
 
-/** What went wrong is in the log by then. */
+/** A fault is in the log by then. */
 async function reload(agent: Agent, notifier: ServiceNotifier): Promise<void> {
   notifier.reloading();
   try {

@@ -1,4 +1,4 @@
-/** What one request did and how long each part took. Times are milliseconds of a clock that never jumps. */
+/** Steps of one request and the time of each. Times are milliseconds of a clock that never jumps. */
 import type { ResourceSpan, Tracer } from '@podwire/engine';
 
 export interface StageSpan {

@@ -36,7 +36,7 @@ const traffic = {
 
 const bandwidth = { runtimeConfig: { bandwidth: traffic.runtimeConfig.bandwidth } };
 
-/** What a test changes behind the agent's back stays until a reconcile. */
+/** A change that a test makes behind the agent's back stays until a reconcile. */
 const config = { coolDown: '0s', watchDrift: false };
 
 let host: PrivateHost;

@@ -64,7 +64,7 @@ after(async () => {
 async function beginAnew(): Promise<void> {
   const { items } = await store.list('/podwire/');
   for (const { key } of items) if (!key.startsWith(keys.pool(''))) await store.delete(key);
-  // What the node was before it became a router stays: this host does not boot between two lives.
+  // The node's forwarding before it became a router stays: this host does not boot between two lives.
   for (const name of fs.readdirSync(agent.stateDirectory))
     if (name !== 'router.json') fs.rmSync(path.join(agent.stateDirectory, name), { recursive: true });
 }

@@ -163,7 +163,7 @@ class World {
     }
   }
 
-  /** What is in the kernel, in the records, in memory and in the addresses is the same set of endpoints. */
+  /** Checks that the kernel, the records, memory and the addresses have the same set of endpoints. */
   checkAllocation(): void {
     this.checkOwners();
     const { context } = this.agent;

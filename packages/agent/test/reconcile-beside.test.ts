@@ -17,7 +17,7 @@ function holdAt(agent: Harness, owner: string) {
 
 const ownerOf = (id: string): string => `endpoint:${keyOf(id)}`;
 
-/** What is in the kernel is what the records say. */
+/** The kernel has exactly the resources of the records. */
 function checkKernel(agent: Harness): void {
   const owners = [...agent.engine.present.values()]
     .map(({ owner }) => owner)

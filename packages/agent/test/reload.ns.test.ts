@@ -36,7 +36,7 @@ after(async () => {
 });
 
 const heard: string[] = [];
-/** What the service manager has heard so far. */
+/** Messages that the service manager has received so far. */
 function listen(): string[] {
   const buffer = Buffer.alloc(4096);
   for (;;) {

@@ -1,4 +1,4 @@
-/** What becomes of a node's own networks when the agent makes a router of it: the routes it learns, and who may pass. */
+/** A node's own networks once the agent makes a router of it: the routes it learns, and who may pass. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';

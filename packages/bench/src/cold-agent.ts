@@ -4,7 +4,7 @@ import type { Candidate, PodSlot } from './candidates.js';
 import { type Job, type JobResult, launch } from './launcher.js';
 import { quantile } from './statistics.js';
 
-/** What an agent does that has just started: nothing of it has run yet. */
+/** Costs of an agent that has just started: nothing of it has run yet. */
 export interface ColdFigures {
   /** milliseconds from starting the process until the plugin has the answer to its ADD, median of {@link firstAdds} */
   readonly firstAdd: number;
@@ -65,7 +65,7 @@ async function addUntilServed({ candidate, signal }: ColdPlan, pod: PodSlot): Pr
   for (;;) {
     const [outcome] = await launch(candidate.host.namespace, 1, [candidate.add(pod)], signal);
     if (outcome?.status === 0) return outcome;
-    // What the plugin says is `try again later`; anything else shows when the agent's start fails.
+    // The plugin answers `try again later`; anything else shows when the agent's start fails.
     await setTimeout(1, undefined, { signal });
   }
 }

@@ -5,7 +5,7 @@ import { type Summary, summarize } from './statistics.js';
 
 export type Operation = 'ADD' | 'DEL';
 
-/** What one candidate took for one operation with so many at once. */
+/** Time of one candidate for one operation with so many at once. */
 export interface Measurement {
   readonly candidate: CandidateName;
   readonly operation: Operation;

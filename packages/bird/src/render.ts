@@ -37,9 +37,9 @@ const ofFamily = (prefixes: readonly string[], family: Family): string[] =>
     .sort();
 
 /**
- * What is announced stands in a static protocol; the kernel never gets it from there, since the engine keeps the blackholes of
- * own blocks. From the kernel nothing is read. Routes of routers go into the kernel with the daemon's own route protocol
- * and metric, so only the daemon owns them, and a route of Podwire's to the same block wins.
+ * Announcements stand in a static protocol; the kernel never gets it from there, since the engine keeps the blackholes
+ * of own blocks. From the kernel nothing is read. Routes of routers go into the kernel with the daemon's own route
+ * protocol and metric, so only the daemon owns them, and a route of Podwire's to the same block wins.
  */
 function renderFamily(view: BgpView, family: Family): string {
   const name = channel[family];

@@ -1,4 +1,4 @@
-/** What there is to say about objects of a dump. */
+/** Diagnostics of the objects of a dump. */
 
 /** `error`: nothing is written. `warning`: it will not be as it was. `note`: for the record. */
 export type Level = 'error' | 'warning' | 'note';

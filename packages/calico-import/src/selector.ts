@@ -30,7 +30,7 @@ export function translateSelector(text: string): Translation {
   };
 }
 
-/** What must all hold; `never` for what nothing satisfies. */
+/** Requirements that must all hold; `never` for an expression that nothing satisfies. */
 function flatten(expression: Expression): readonly Requirement[] | 'never' {
   switch (expression.kind) {
     case 'always':

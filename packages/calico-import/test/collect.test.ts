@@ -1,4 +1,4 @@
-/** What an import has written waits for its nodes, however long they take. */
+/** Objects that an import has written wait for their nodes, however long they take. */
 import { applyImport, planImport, readCalicoDump, readImportState } from '@podwire/calico-import';
 import { type Block, blockKind, nodeKind } from '@podwire/cluster-state';
 import { createCollector, fixCluster, readCluster, releaseNode } from '@podwire/cluster-ipam/operations';

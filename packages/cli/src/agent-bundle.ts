@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 
-/** What the bundle exports. */
+/** Exports of the bundle. */
 export interface AgentBundle {
   runMain(argv: readonly string[]): Promise<number>;
   /** Loads all that a start of the agent needs, so that it is compiled. */

@@ -1,4 +1,4 @@
-/** What a package needs to add a command of its own: options, output, progress, interruption. */
+/** Tools with which a package adds a command of its own: options, output, progress, interruption. */
 export { checkoutFile } from './checkout.js';
 export { addExamples, addOutput, optionsOf, outputOf } from './command.js';
 export { withInterrupt } from './interrupt.js';

@@ -1,4 +1,4 @@
-/** What all sub-commands have in common. */
+/** Common parts of all sub-commands. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Io } from './io.js';
 import { isDocument } from './output/document.js';
@@ -35,7 +35,7 @@ function readFormat(text: string, formats: readonly string[]): string {
 const isFormat = (text: string, format: string): boolean =>
   format.endsWith('=') ? text.startsWith(format) && text.length > format.length : text === format;
 
-/** What `-o` says, for the command that is executed: it may have been given before the name of one that has not that format. */
+/** Value of `-o` for the executed command: it may have been given before the name of one that lacks that format. */
 export function requireFormat(command: Command): string {
   const format = (optionsOf(command)['output'] as string | undefined) ?? 'text';
   const formats = command.options.find(({ long }) => long === '--output')?.argChoices ?? [];

@@ -6,7 +6,7 @@ import { outputOf } from './command.js';
 import type { Io } from './io.js';
 
 export interface Harm {
-  /** What will happen: `the 2 pods of node n2 (default/web, default/db) may still run`. */
+  /** Effect of the command: `the 2 pods of node n2 (default/web, default/db) may still run`. */
   readonly message: string;
   /** Names the option that says yes beforehand. */
   readonly action: string;

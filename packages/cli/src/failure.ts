@@ -42,7 +42,7 @@ function describeCniError(error: unknown): Failure | undefined {
   };
 }
 
-/** What a container runtime answered; recognized by its name, as above. */
+/** The error that a container runtime answered; recognized by its name, as above. */
 function describeCriError(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || error.name !== 'CriError') return undefined;
   return { code: `CRI_${(error as Error & { code: string }).code}`, message: error.message };

@@ -14,7 +14,7 @@ export interface Output {
   readonly rows?: number;
 }
 
-/** What a command has of the outside. */
+/** Environment of a command. */
 export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
@@ -23,11 +23,11 @@ export interface Io {
   readonly now: () => number;
   /** False after `--no-color`. */
   color: boolean;
-  /** What `-o` says; absent: `text`. */
+  /** Value of `-o`; absent: `text`. */
   format?: string;
   /** How documents are written; absent: as JSON. */
   writeDocument?: DocumentFormat;
-  /** What the process will end with; see {@link exitCodes}. */
+  /** Exit code of the process; see {@link exitCodes}. */
   exitCode: number;
   /** Asks the person at the terminal; absent when there is none. */
   readonly ask?: (question: string) => Promise<string>;

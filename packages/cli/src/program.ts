@@ -79,7 +79,7 @@ function createProgram(io: Io, given: { json: boolean; debug: boolean }): Comman
       given.debug = debug === true;
       io.format = requireFormat(action);
       if (isDocument(io.format)) io.writeDocument = await loadFormat(action, io.format);
-      // What a template would find in an error is nothing.
+      // A template finds nothing in an error.
       given.json = isDocument(io.format) && !isTemplate(io.format);
     });
   addEverywhere(addAgent(addOutput(program, ['text', 'wide', 'name', 'json'])));

@@ -50,7 +50,7 @@ async function json<T>(argv: readonly string[], code = 0): Promise<T> {
 
 const at = (name: string): string => path.join(host.directory, name);
 
-/** What a runtime passes for a pod with a host port. */
+/** Environment that a runtime passes for a pod with a host port. */
 const cniEnvironment = (): Record<string, string> => ({
   NETCONFPATH: at('net.d'),
   CNI_PATH: at('bin'),
@@ -63,7 +63,7 @@ const cni = (...words: string[]): Promise<Run> =>
 
 before(async () => {
   host = await createPrivateHost({ name: 'cli', world: true });
-  // What a test changes behind its back stays until it is asked for.
+  // A change that a test makes behind its back stays until it is asked for.
   agent = await startAgent(host, { entry: [...podwire, 'agent'], config: { watchDrift: false } });
   pod = host.addPod('web');
 });

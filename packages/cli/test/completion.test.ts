@@ -10,7 +10,7 @@ import { makeTemporaryDirectory } from './temporary.js';
 
 const script = async (shell: string): Promise<string> => (await run(['completion', shell])).stdout;
 
-/** What bash offers when the cursor stands behind the last word. */
+/** Offers of bash when the cursor stands behind the last word. */
 function complete(bash: string, words: readonly string[], pods = ''): string[] {
   const program = `podwire() { printf '%s\\n' ${pods}; }
 ${bash}

@@ -1,4 +1,4 @@
-/** What people read below an error: each line is the whole output of a command line that fails. */
+/** Hints below an error: each line is the whole output of a command line that fails. */
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

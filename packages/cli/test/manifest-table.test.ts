@@ -22,7 +22,7 @@ const objects = [...page.matchAll(/^- `((?:metadata|spec)[^`]*)`\n((?: {2}.*\n)+
   },
 );
 
-/** What the reader says of a field, whatever its value. */
+/** Complaints of the reader about a field, whatever its value. */
 function complaintsAbout(place: string, field: string): string[] {
   const pod = {
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** What the Debian package runs as root when it is purged, in a mount namespace with a /var/lib and a /run of its own. */
+/** Purge of the Debian package as root, in a mount namespace with a /var/lib and a /run of its own. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

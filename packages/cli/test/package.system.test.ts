@@ -14,7 +14,7 @@ import { checkoutFile } from '../src/checkout.js';
 
 let host: PrivateHost;
 let packages: string;
-/** What leads into the mount namespace of the copy. */
+/** Command that leads into the mount namespace of the copy. */
 let enter: readonly string[];
 let machine: string;
 

@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly terminal?: boolean;
   /** Of that terminal; 100 when absent. */
   readonly columns?: number;
-  /** What the person at the terminal says; without it there is no person. */
+  /** Answers of the person at the terminal; without them there is no person. */
   readonly answers?: readonly string[];
   /** Testbeds that are up; none when absent, whatever the machine has. */
   readonly testbeds?: readonly string[];

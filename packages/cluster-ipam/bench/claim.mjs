@@ -1,4 +1,4 @@
-// What a claim costs in a pool with 10,000 blocks, and what an ADD costs a node. Prints figures, checks nothing.
+// Cost of a claim in a pool with 10,000 blocks, and of an ADD on a node. Prints figures, checks nothing.
 //   npm run bench -w @podwire/cluster-ipam
 import {
   blockKind,

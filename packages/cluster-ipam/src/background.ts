@@ -13,12 +13,12 @@ export interface BackgroundOptions {
   readonly timing: Timing;
   readonly problems: Problems;
   readonly stopped: AbortSignal;
-  /** Whether the cluster cache has its first snapshot. */
+  /** Reports if the cluster cache has its first snapshot. */
   readonly isSynced: () => boolean;
-  /** Whether the store has the node's lease and has confirmed the node. */
+  /** Reports if the store has the node's lease and has confirmed the node. */
   readonly isConfirmed: () => boolean;
   readonly isRegistered: () => boolean;
-  /** Whether the node must be confirmed before the next regular time. */
+  /** Reports if the node must be confirmed before the next regular time. */
   readonly mustConfirm: () => boolean;
   /** @returns whether the store confirmed the node */
   readonly confirm: (signal: AbortSignal) => Promise<boolean>;

@@ -57,7 +57,7 @@ export class ClusterStore {
     return this.#options.store.limits.operations;
   }
 
-  /** Whether the store had the node's lease when it was last read. */
+  /** True if the store had the node's lease when it was last read. */
   get isRegistered(): boolean {
     return this.#lease !== undefined;
   }
@@ -76,7 +76,7 @@ export class ClusterStore {
     return new PodwireError('NODE_FENCED', `node ${this.node} is not registered in the store (any more)`);
   }
 
-  /** Whether this life of the node owns the block. */
+  /** Reports if this life of the node owns the block. */
   owns(block: Block | undefined): block is Block {
     return block?.node === this.node && block.instance === this.#options.instance;
   }

@@ -7,7 +7,7 @@ import type { BlockIndex } from './blocks/block-index.js';
 import type { Store } from '@podwire/store';
 
 /**
- * What the node knows of its own blocks without the store: written to disk on every change, so that an agent that starts while
+ * State of the node's own blocks without the store: written to disk on every change, so that an agent that starts while
  * the store is away can go on. Lives and dies with the boot, as the pods' networks do.
  */
 export interface SavedState {
@@ -74,7 +74,7 @@ export interface NodeAddressingOptions {
   /** Milliseconds between reports of what is in use; several changes travel together. */
   readonly reportEvery: number;
   readonly timing?: Partial<Timing>;
-  /** What of the pools this node must not hand out, since others have it: no block that lies in one of these is claimed. */
+  /** Prefixes in the pools that others use: no block that lies in one of these is claimed. */
   readonly taken?: () => readonly Prefix[];
   /** A shared index of the cache, for many nodes in one process. Its `take` is called all the same. */
   readonly index?: BlockIndex;
@@ -101,7 +101,7 @@ export interface Timing {
   readonly lastPause: number;
 }
 
-/** What the workloads of the cluster say about the addresses of one pod. */
+/** Claim of the cluster's workloads on the addresses of one pod. */
 export interface PodAddresses {
   /** Exactly these, at most one of each family; for `LeaseRequest.requested`. */
   readonly requested: readonly string[];
@@ -118,7 +118,7 @@ export interface PodName {
   readonly name: string;
 }
 
-/** What an ADD needs and the node's blocks do not have. */
+/** A need of an ADD that the node's blocks do not meet. */
 export interface Need {
   readonly network: string;
   readonly families: readonly (4 | 6)[];
@@ -139,7 +139,7 @@ export interface AddressingStatus {
   readonly affinities: readonly BlockAffinity[];
   /** Reports that have not reached the store. */
   readonly unreported: number;
-  /** What is wrong, in words with codes: blocks that were lost to others, objects that cannot be read. */
+  /** Problems in words with codes: blocks that were lost to others, objects that cannot be read. */
   readonly problems: readonly string[];
 }
 
@@ -177,12 +177,13 @@ export interface NodeAddressing {
   /** Must be asked before every allocation. @throws PodwireError NODE_FENCED */
   requireUnfenced(): void;
   /**
-   * Whether a workload says anything about this pod; in memory, for every ADD. Only if so, {@link addressesFor} must be asked.
+   * Reports if a workload claims this pod's addresses; in memory, for every ADD. Only then {@link addressesFor} is
+   * asked.
    */
   hasWorkload(network: string, pod: PodName): boolean;
   /**
-   * What the pod's workload gives it: addresses that are the pod's from now on, in the store (so no other pod of the workload
-   * gets them), and, where they lie in a block of another node, are borrowed already.
+   * Addresses that the pod's workload gives it: they are the pod's from now on, in the store (so no other pod of the
+   * workload gets them), and, where they lie in a block of another node, are borrowed already.
    * @throws PodwireError STORE_UNAVAILABLE, ADDRESS_IN_USE (all addresses of the workload are taken), as {@link provide}
    */
   addressesFor(
@@ -191,7 +192,7 @@ export interface NodeAddressing {
     families: readonly (4 | 6)[],
     signal: AbortSignal,
   ): Promise<PodAddresses | undefined>;
-  /** What a pod has got: kept for a sticky workload. In the background. */
+  /** Notes the addresses of a pod: kept for a sticky workload. In the background. */
   noteAssigned(network: string, pod: PodName, addresses: readonly string[]): void;
   /** The pod is gone: its addresses are the workload's again, unless that is sticky. In the background. */
   noteUnassigned(network: string, pod: PodName): void;

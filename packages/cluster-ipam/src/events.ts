@@ -1,4 +1,4 @@
-/** What the parts of node addressing tell each other, and the helpers that they share. */
+/** Events between the parts of node addressing, and the helpers that they share. */
 import type { Block } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import type { Log } from '@podwire/platform';

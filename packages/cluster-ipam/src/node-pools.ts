@@ -48,7 +48,7 @@ export class NodePools {
     return pool === undefined ? undefined : this.#options.ipams.get(pool.network);
   }
 
-  /** Whether this node may claim blocks and allocate from the pool. */
+  /** Reports if this node may claim blocks and allocate from the pool. */
   isUsable(pool: Pool): boolean {
     return !pool.disabled && !pool.deleting && this.#selectsNode(pool);
   }
@@ -74,7 +74,7 @@ export class NodePools {
     return { name, cidr, blockSize, reserved, assignment, allocation, disabled: !this.isUsable(pool) };
   }
 
-  /** Whether the node may own one more block of the pool. @param claiming how many it is claiming now */
+  /** Reports if the node may own one more block of the pool. @param claiming how many it is claiming now */
   hasRoom(pool: Pool, claiming = 0): boolean {
     if (this.isTaken(pool)) return false;
     const most = pool.allocation === 'node-cidr' ? 1 : (pool.maxBlocksPerNode ?? Infinity);
@@ -83,7 +83,7 @@ export class NodePools {
     return own.length + claiming < most;
   }
 
-  /** Whether the whole pool is in use elsewhere, as the prefix of a link, for example. */
+  /** Reports if the whole pool is in use elsewhere, as the prefix of a link, for example. */
   isTaken({ cidr }: Pool): boolean {
     const pool = parsePrefix(cidr);
     return this.#options.taken().some((part) => containsPrefix(part, pool));

@@ -60,7 +60,7 @@ export function createParts(options: PartsOptions) {
   };
 }
 
-/** What the node has: memory, its file, and the store as it sees it. */
+/** Parts that need no loop: memory, the node's file, and the store as it sees it. */
 function createBase(options: PartsOptions, timing: Timing, ipams: ReadonlyMap<string, Ipam>) {
   const { clock, cache, fenceAfter, taken = () => [] } = options;
   const problems: Problems = new Map();

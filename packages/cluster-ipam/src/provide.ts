@@ -126,7 +126,7 @@ export class AddressProvider {
       .filter((pool) => familyOf(pool) === family && pools.isUsable(pool) && isWanted(pool));
   }
 
-  /** Whether another ADD was provided something that serves this one too. */
+  /** Reports if another ADD was provided something that serves this one too. */
   #hasFree(network: string, wanted: readonly Pool[]): boolean {
     const { spares, state, pools } = this.#options;
     const names = new Set(wanted.map(({ name }) => name));

@@ -128,7 +128,7 @@ describe('an owner that starts while the store is away', () => {
     await restartAway();
     expect(owner.ipam.foreignLeases()).toEqual([]);
     await expect(add(owner, 'o')).rejects.toMatchObject({ code: 'NODE_FENCED' });
-    // What this life has written meanwhile is no better.
+    // The file that this life has written meanwhile is no better.
     await restartAway();
     await expect(add(owner, 'o')).rejects.toMatchObject({ code: 'NODE_FENCED' });
     await owner.restore();

@@ -79,7 +79,7 @@ const restart = (name: string, count: number, at: number): Step =>
     await world.advance(50);
   });
 
-/** What is late, full, or wanted by workloads. Not where a planted bug is looked for: it would take longer. */
+/** Steps that are late, full, or wanted by workloads. Not where a planted bug is looked for: it would take longer. */
 const moreSteps: fc.Arbitrary<Step>[] = [
   fc
     .tuple(node, fc.integer({ min: 1, max: 4 }), fc.constantFrom(5, 100, 6_000))

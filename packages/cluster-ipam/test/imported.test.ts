@@ -1,4 +1,4 @@
-/** What an import has brought along (`podwire import calico`): in use until an operator or a node says otherwise. */
+/** Allocations of an import (`podwire import calico`): in use until an operator or a node says otherwise. */
 import { type Block, blockKind, type AllocationRecord, allocationRecordKind } from '@podwire/cluster-state';
 import { type CallOptions, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -81,7 +81,7 @@ describe('a borrowed address that was imported', () => {
     const borrower = await made.join('n2', { wrap });
     expect(borrower.blocks).toEqual(['10.0.0.33/32']);
     await expect(made.during(borrower.add('p'))).rejects.toThrow('deaf');
-    // What is in use is reported meanwhile; but not over a record that this node could not read.
+    // Addresses in use are reported meanwhile; but not over a record that this node could not read.
     await made.clock.advance(10_000);
     isDeaf = false;
     await made.clock.advance(60_000);

@@ -1,4 +1,4 @@
-/** What others do, and what arrives late, between two steps of a node. */
+/** Actions of others, and late arrivals, between two steps of a node. */
 import { type Block, blockKind, allocationRecordKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { decodeObject, encodeObject, type Transaction, type Write } from '@podwire/store';
 import { afterEach, expect, it } from 'vitest';

@@ -42,7 +42,7 @@ export interface ClusterCache {
   poolAround(cidr: string): Stored<Pool> | undefined;
   /** Resolves with the first snapshot. */
   readonly synced: Promise<void>;
-  /** Whether the watch is connected to the store now. */
+  /** True while the watch is connected to the store. */
   readonly connected: boolean;
   /** Adds the result of an own write before the watch delivers it; see {@link Informer.note}. */
   note(key: string, value: unknown, revision: Revision): void;

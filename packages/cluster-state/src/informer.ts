@@ -153,7 +153,7 @@ export class Informer<Topic extends string> {
     this.synced.catch(() => undefined);
   }
 
-  /** Whether the watch is connected to the store now. */
+  /** True while the watch is connected to the store. */
   get connected(): boolean {
     return this.#connected;
   }

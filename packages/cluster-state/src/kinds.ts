@@ -58,7 +58,7 @@ const pool = z.strictObject({
    * second address of it is the gateway of plugins like `bridge` (as host-local does it).
    */
   allocation: z.enum(['blocks', 'node-cidr']),
-  /** Whether nodes borrow single addresses of other nodes when no free block is left. */
+  /** True if nodes borrow single addresses of other nodes when no free block is left. */
   borrowing: z.boolean(),
   /** No node may hold more blocks than this. */
   maxBlocksPerNode: z.int().min(1).max(65_536).optional(),

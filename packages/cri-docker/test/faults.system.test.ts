@@ -1,4 +1,4 @@
-/** What goes wrong between the service, the engine and the plugins: each row leaves nothing behind. */
+/** Faults between the service, the engine and the plugins: each row leaves nothing behind. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

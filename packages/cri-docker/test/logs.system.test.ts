@@ -1,4 +1,4 @@
-/** What the service writes of a real engine's logs: terminals without line breaks, and logs that are rotated. */
+/** Logs of a real engine as the service writes them: terminals without line breaks, and rotated logs. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -68,7 +68,7 @@ async function dieAtEach(
     const id = await setUp();
     await machine.service.stop();
     await machine.service.start({ FAULT_AT: point });
-    // What is recovered reaches some of the points as well; those are dealt with by the other tests.
+    // A recovery reaches some of the points as well; those are covered by the other tests.
     await Promise.all([call(id).catch(() => undefined), machine.service.exited()]);
     await machine.service.start();
     await assertNothingLost(point);

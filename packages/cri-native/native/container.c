@@ -292,8 +292,8 @@ static void write_end(void) {
 static void ignore_frame(size_t client, struct frame frame) { (void)client, (void)frame; }
 
 /*
- * Who is attached may be sending just now. If it met a closed socket (EPIPE), its side would throw away the output that it
- * has not read yet. So it is told that no more comes, and what it sends is taken until it has gone.
+ * An attached client may be sending just now. If it met a closed socket (EPIPE), its side would throw away the output
+ * that it has not read yet. So it is told that no more comes, and what it sends is taken until it has gone.
  */
 static void part_from_clients(void) {
   long long deadline = now_nanoseconds() + PART_MILLISECONDS * 1000000LL;

@@ -36,7 +36,7 @@ void accept_client(int listener) {
     close(fd);
     return;
   }
-  /* Who does not read for so long is not waited for any more: the program's output must go on. */
+  /* A client that does not read for so long is not waited for any more: the program's output must go on. */
   struct timeval patience = {.tv_sec = 5};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   clients[count++] = (struct client){.fd = fd};

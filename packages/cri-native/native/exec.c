@@ -154,7 +154,7 @@ int run_exec(const char *file) {
   await_start(&relay, channel[0]);
   relay.child_fd = (int)syscall(SYS_pidfd_open, child, 0);
   while (relay.child_fd >= 0) relay_once(&relay, -1);
-  /* What it wrote last is still on its way; others that it has left behind may hold the streams for ever. */
+  /* Its last output is still on its way; others that it has left behind may hold the streams for ever. */
   while ((relay.out >= 0 || relay.error >= 0 || relay.terminal >= 0) && relay_once(&relay, DRAIN_MILLISECONDS)) continue;
   if (waitpid(child, &status, 0) != child) return 255;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -50,7 +50,7 @@ void log_bytes(int stream, const char *bytes, size_t length) {
   }
 }
 
-/* What came without a newline at its end is part of a line. */
+/* Text without a newline at its end is part of a line. */
 void end_log(void) {
   for (int stream = 0; stream < 2; stream++)
     if (log_fd >= 0 && lines[stream].length > 0) write_line(stream, 'P');

@@ -1,4 +1,4 @@
-/* What a process has to do and to give up to become the program of a container. */
+/* Steps by which a process becomes the program of a container. */
 #include "hold.h"
 #include <errno.h>
 #include <fcntl.h>

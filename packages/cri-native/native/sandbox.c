@@ -74,7 +74,7 @@ static _Noreturn void wait_for_ever(int listener) {
   }
 }
 
-/* What the pod can see of us must be gone before a container starts in it: this pipe tells the parent. */
+/* Everything of us that the pod can see must be gone before a container starts in it: this pipe informs the parent. */
 static _Noreturn void hold(int listener, int ready) {
   drop_access();
   if (ready >= 0) write_all(ready, "", 1), close(ready);

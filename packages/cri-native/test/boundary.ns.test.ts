@@ -1,4 +1,4 @@
-/** What keeps a container from the host, as far as this runtime promises it. */
+/** Boundary between a container and the host, as far as this runtime promises it. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** What a container is made of: its files, processes and rights. */
+/** Parts of a container: its files, processes and rights. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -53,7 +53,7 @@ const open = (place: Place): Promise<EmbeddedRuntime> =>
     pauseProgram,
   });
 
-/** What is there works as it says; what is not listed has left nothing. */
+/** Every listed sandbox and container works; every other has left nothing. */
 async function checkAdopted(runtime: EmbeddedRuntime, place: Place): Promise<void> {
   const { items } = await runtime.listPodSandbox({});
   for (const { id, state } of items) {

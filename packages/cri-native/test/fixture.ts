@@ -1,4 +1,4 @@
-/** What the tests run the runtime in: directories of their own, and the program as set-up builds it. */
+/** Environment of the runtime in tests: directories of their own, and the program as set-up builds it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -57,7 +57,7 @@ export function processesNaming(text: string): number[] {
     .map(Number);
 }
 
-/** Whether the container's shim runs: it holds a lock for as long as that. */
+/** Reports if the container's shim runs: it holds a lock for as long as that. */
 export function hasShim(place: Place, containerId: string): boolean {
   const fd = fs.openSync(path.join(place.state, 'containers', containerId, 'alive'), 'r');
   try {
@@ -82,7 +82,7 @@ export const mountsNaming = (text: string): string[] =>
     .split('\n')
     .filter((line) => line.includes(text));
 
-/** What is left of a place's sandboxes and containers, in words; nothing when all is gone. */
+/** Remains of a place's sandboxes and containers, in words; nothing when all is gone. */
 export function leftovers(place: Place): string[] {
   const files = [
     ...fs.readdirSync(path.join(place.state, 'sandboxes')).map((name) => `sandboxes/${name}`),

@@ -365,7 +365,7 @@ describe('a process that comes back', () => {
     for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
     while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
     await untilShimGone(place, container);
-    // What a shim wrote before the power went is lost with it here, as if it had not got so far.
+    // The output of a shim before the power went is lost with it here, as if it had not got so far.
     const directory = path.join(place.state, 'containers', container);
     const state = fs.readFileSync(path.join(directory, 'state'), 'utf8');
     fs.writeFileSync(path.join(directory, 'state'), state.replace(/\nexit[^]*/, '\n'));

@@ -134,7 +134,7 @@ for (const [name, open, look] of [
     let resident: string;
     before(async () => {
       machine = await open(name.startsWith('D') ? 'emb-deb' : 'emb-pw');
-      // What is there for all pods comes with the first one, and stays as long as there is one.
+      // Resources for all pods come with the first one, and stay as long as there is one.
       const { runtime, place, host } = machine;
       resident = await runSandbox(runtime, sandboxConfig(place));
       empty = await look(host);

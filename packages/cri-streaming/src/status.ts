@@ -6,7 +6,7 @@
 /** How a call ended: an exit code, or why there is none. */
 export type CallResult = { readonly exitCode: number } | { readonly message: string };
 
-/** Whether the protocol's error stream carries a Status. `''` is a WebSocket client that asked for no protocol. */
+/** Reports if the protocol's error stream carries a Status. `''` is a WebSocket client that asked for no protocol. */
 export function carriesStatus(protocol: string): boolean {
   return protocol.startsWith('v4.') || protocol.startsWith('v5.');
 }

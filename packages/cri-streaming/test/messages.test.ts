@@ -1,4 +1,4 @@
-/** What travels inside the streams: channel messages, results, sizes of terminals. */
+/** Content of the streams: channel messages, results, sizes of terminals. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeResult, encodeResult } from '../src/status.js';

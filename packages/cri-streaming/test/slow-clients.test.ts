@@ -89,7 +89,7 @@ async function waitForStandstill(count: () => number): Promise<void> {
 
 async function expectStandstill(): Promise<void> {
   await waitForStandstill(() => seen.written);
-  // What the sockets of both ends hold in the kernel; a server that gathers would be far beyond.
+  // The capacity of the sockets of both ends in the kernel; a server that gathers would be far beyond.
   expect(seen.written).toBeLessThan(32 << 20);
 }
 

@@ -14,7 +14,7 @@ import { createAuthorityRepair } from '../src/server/authority/frames.js';
 import { repairAuthority } from '../src/server/authority/header-block.js';
 import { decodeHuffman } from '../src/server/authority/huffman.js';
 
-/** What crictl 1.26.1 sends for Version, with the socket /tmp/cap.sock: preface, settings, HEADERS, DATA. */
+/** Bytes that crictl 1.26.1 sends for Version, with the socket /tmp/cap.sock: preface, settings, HEADERS, DATA. */
 const preface = '505249202a20485454502f322e300d0a0d0a534d0d0a0d0a000000040000000000';
 const authority = '8a6134d6c1075ae8393aff';
 const version =

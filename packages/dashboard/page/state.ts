@@ -1,4 +1,4 @@
-/** What the page knows and shows. Views read it; actions change it and ask for a new drawing. */
+/** State of the page. Views read it; actions change it and ask for a new drawing. */
 import type { DashboardView, NodeDetail, PodDetail } from '../src/shapes.js';
 
 export const sections = ['overview', 'pods', 'nodes', 'addresses', 'paths', 'problems'] as const;
@@ -70,7 +70,7 @@ export function change(changes: Partial<State> = {}): void {
   });
 }
 
-/** Whether any of the texts has the filter's words, all of them. */
+/** Reports if any of the texts has the filter's words, all of them. */
 export function matches(...texts: readonly string[]): boolean {
   const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
   const text = texts.join('\n').toLowerCase();

@@ -1,4 +1,4 @@
-/** What the agents answer, as far as this package reads it. */
+/** Answers of the agents, as far as this package reads them. */
 import type {
   ClusterStatusView,
   EndpointView,
@@ -31,7 +31,7 @@ export interface StatusAnswer {
     readonly failures: readonly string[];
   } | null;
   readonly cluster?: ClusterStatusView | null;
-  /** What was repaired because of an event of the kernel; absent: an agent that repairs in rounds only. */
+  /** Repairs because of an event of the kernel; absent: an agent that repairs in rounds only. */
   readonly drift?: { readonly last: readonly DriftAnswer[] };
 }
 
@@ -42,7 +42,7 @@ export interface DriftAnswer {
   readonly owner: string;
   readonly what: string;
   readonly action: string;
-  /** Who has changed it, as far as the kernel tells. */
+  /** The program that changed it, as far as the kernel reports it. */
   readonly by?: string;
   readonly error?: string;
 }

@@ -1,4 +1,4 @@
-/** What the server remembers of rounds that are over: how pools filled, and what drifted. It has a cap each. */
+/** The server's memory of rounds that are over: how pools filled, and which resources drifted. Each has a cap. */
 import type { NodeAnswers } from './answers.js';
 import type { DriftRow, PoolRow, TrendPoint } from './shapes.js';
 import { poolKey } from './view/pools.js';
@@ -42,7 +42,7 @@ export class History {
     this.#drifts = [...fresh, ...this.#drifts].toSorted((a, b) => b.at - a.at).slice(0, mostDrifts);
   }
 
-  /** What the agent found in its latest round. */
+  /** Drift that the agent found in its latest round. */
   #ofReconcile({ name, status, endpoints }: NodeAnswers): DriftRow[] {
     const last = status?.lastReconcile;
     if (last === undefined || last === null || !this.#isNews(`${name} round`, last.startedAt)) return [];
@@ -54,7 +54,7 @@ export class History {
     });
   }
 
-  /** What it repaired because of an event of the kernel; it keeps a few of them. */
+  /** Drift that it repaired because of an event of the kernel; it keeps a few of them. */
   #ofEvents({ name, status }: NodeAnswers): DriftRow[] {
     const known = this.#noted.get(`${name} events`) ?? -Infinity;
     const rows = (status?.drift?.last ?? []).map(({ at, owner, what, action, by, error }): DriftRow => {

@@ -1,4 +1,4 @@
-/** What the page is told, as plain data: the server makes it, the browser draws it. Times are milliseconds since the epoch. */
+/** Input of the page as plain data: the server makes it, the browser draws it. Times are milliseconds of the epoch. */
 
 export type Level = 'good' | 'busy' | 'bad' | 'unknown';
 
@@ -13,7 +13,7 @@ export interface DashboardView {
   readonly matrix: MatrixView | null;
   readonly drift: readonly DriftRow[];
   readonly errors: readonly ErrorRow[];
-  /** What the page does not show, and why. */
+  /** Parts that the page does not show, and why. */
   readonly notes: readonly string[];
 }
 
@@ -156,14 +156,14 @@ export interface MatrixCell {
   readonly problem: string;
 }
 
-/** What was not in the kernel as planned, and what a reconcile did about it. */
+/** A resource that was not in the kernel as planned, and the action of a reconcile. */
 export interface DriftRow {
   readonly at: number;
   readonly node: string;
   readonly action: string;
   readonly what: string;
   readonly owner: string;
-  /** Who has changed it, or why it could not be repaired; empty where that is not known. */
+  /** The program that changed it, or why it could not be repaired; empty where that is not known. */
   readonly detail: string;
 }
 
@@ -194,7 +194,7 @@ export interface PodDetail {
   readonly resources: readonly ResourceRow[];
   readonly waterfall: WaterfallView | null;
   readonly facts: readonly (readonly [string, string])[];
-  /** What could not be asked, and why. */
+  /** Sources that could not be asked, and why. */
   readonly notes: readonly string[];
 }
 
@@ -226,7 +226,7 @@ export interface ResourceRow {
   readonly where: string;
   readonly what: string;
   readonly level: Level;
-  /** What the kernel has instead. */
+  /** State in the kernel instead. */
   readonly detail: string;
 }
 
@@ -246,7 +246,7 @@ export interface WaterfallRow {
   readonly failed: string;
 }
 
-/** What all pods of a node share, and how the kernel has it. */
+/** Resources that all pods of a node share, and their state in the kernel. */
 export interface NodeDetail {
   readonly resources: readonly ResourceRow[];
   readonly notes: readonly string[];

@@ -37,7 +37,7 @@ export interface Check {
   readonly family: Family;
   readonly address: string;
   readonly port: number;
-  /** Who must answer. */
+  /** Pod that must answer. */
   readonly answeredBy: string;
   /** Whom it must see; any address will do when absent. */
   readonly seenAs?: string;
@@ -48,7 +48,7 @@ export interface CheckResult extends Check {
   readonly milliseconds: number;
   /** Whom the other end saw, when it answered. */
   readonly saw?: string;
-  /** What is wrong, in words. */
+  /** Problem, in words. */
   readonly problem?: string;
 }
 

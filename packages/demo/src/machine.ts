@@ -1,4 +1,4 @@
-/** What stands in the machine's own network namespace, as lines to compare. Reads only. */
+/** State of the machine's own network namespace, as lines to compare. Reads only. */
 import { listAddresses, listLinks, listRoutes, listRules, openRouteConnection } from '@podwire/netlink';
 
 /** Links, addresses, routes and rules; each line is one of them. */
@@ -24,7 +24,7 @@ export function describeMachine(): string[] {
   }
 }
 
-/** What came and what went. */
+/** Lines that came and lines that went. */
 export function compareLines(before: readonly string[], after: readonly string[]): string[] {
   const [old, young] = [new Set(before), new Set(after)];
   return [

@@ -1,4 +1,4 @@
-/** Who reaches whom, and how fast: asked and answered by the processes in the namespaces. */
+/** Connectivity and speed: asked and answered by the processes in the namespaces. */
 import { familyOf } from '@podwire/addresses';
 import { compact } from '@podwire/platform';
 import {

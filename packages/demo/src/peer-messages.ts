@@ -1,4 +1,4 @@
-/** What the demo and the processes in its namespaces say to each other. */
+/** Messages between the demo and the processes in its namespaces. */
 
 export type PeerProtocol = 'tcp' | 'udp';
 
@@ -15,7 +15,7 @@ export interface PeerPort {
   readonly unlessTaken?: boolean;
 }
 
-/** What a peer answers to who asks it. */
+/** Answer of a peer to a request. */
 export interface PeerAnswer {
   readonly name: string;
   /** Whom it sees: the asker, after all translation. */

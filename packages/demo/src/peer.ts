@@ -88,7 +88,7 @@ function connect(address: string, port: number): net.Socket {
   return socket;
 }
 
-/** What comes until the other end closes. */
+/** Reads until the other end closes. */
 function readAll(socket: net.Socket): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ export interface Asked {
   readonly error?: string;
 }
 
-/** What the receiver of a transfer counted. */
+/** Count of the receiver of a transfer. */
 export interface Poured {
   readonly bytes: number;
   readonly milliseconds: number;

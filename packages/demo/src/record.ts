@@ -1,4 +1,4 @@
-/** What a demo has made, written down as it is made: for its end, and for who must end it later. */
+/** Everything a demo has made, written down as it is made: for its end, and for a later call that must end it. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { markProcess, type ProcessMark } from '@podwire/linux';

@@ -1,4 +1,4 @@
-/** What the demo has found, for people. */
+/** Results of the demo, for people. */
 import {
   countReady,
   type Column,
@@ -175,7 +175,7 @@ export function renderEnding({ down, before, left, machineChanges }: Ending, pai
   ];
 }
 
-/** What can be done with a demo that goes on. */
+/** Next steps with a demo that goes on. */
 export function renderKept({ name, kept }: DemoReport, podwire: string, paint: Colors): string[] {
   const { directory, namespaces } = kept!;
   const [node = name, world = ''] = namespaces;

@@ -23,7 +23,7 @@ export interface Ending {
   readonly machineChanges: readonly string[];
 }
 
-/** What `-o json` prints. */
+/** Output of `-o json`. */
 export interface DemoReport {
   readonly name: string;
   readonly runtime: RuntimeName;

@@ -1,4 +1,4 @@
-/** What stands while the demo runs. */
+/** State while the demo runs. */
 import type { PodView } from '@podwire/podlet';
 import type { EndpointView } from '@podwire/cli/pods';
 import type { DemoHost } from './host.js';
@@ -14,11 +14,11 @@ export interface DemoPod {
   readonly started: number;
 }
 
-/** What there is so far. */
+/** State so far. */
 export interface DemoState {
   readonly record: OpenRecord;
   host?: DemoHost;
-  /** Whether pods may be up. */
+  /** True once pods may be up. */
   up?: boolean;
   readonly peers: Map<string, Peer>;
   /** Of pods, opened for the peers. */

@@ -37,7 +37,7 @@ export interface Belongings {
 /** Ends processes (SIGTERM, then SIGKILL), unpins namespaces and removes the directory. */
 export async function endDemo(record: DemoRecord): Promise<void> {
   await endProcesses(record.processes);
-  // What a killed demo had no time to write down, and what its agents and engines have started.
+  // Processes and mounts that a killed demo could not write down, and those that its agents and engines have started.
   const { inodes, pins } = listBelongings(record);
   await killEnvironment(inodes, record.directory);
   for (const file of [...record.namespaces.map(namespacePath), ...pins]) deleteNamespace(file);

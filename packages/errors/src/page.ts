@@ -1,4 +1,4 @@
-/** What docs/errors.md is made of. No command needs it, so it is not loaded with the errors. */
+/** Content of docs/errors.md. No command needs it, so it is not loaded with the errors. */
 export {
   type DocumentedCode,
   renderErrorCatalogue,

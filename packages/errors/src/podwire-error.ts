@@ -8,7 +8,7 @@ export type ErrorDetails = Readonly<
 export interface ErrorOptions {
   readonly cause?: unknown;
   readonly details?: ErrorDetails;
-  /** What to do, where the catalogue's advice for the code does not fit; null when there is none. */
+  /** Advice, where the catalogue's for the code does not fit; null when there is none. */
   readonly action?: string | null;
 }
 
@@ -29,7 +29,7 @@ export class PodwireError extends Error {
     this.#action = options.action;
   }
 
-  /** What to do: of this error, or else of its code. Undefined when the message leaves nothing to add. */
+  /** Advice of this error, or else of its code. Undefined when the message leaves nothing to add. */
   get action(): string | undefined {
     if (this.#action === null) return undefined;
     const { action }: CatalogueEntry = errorCatalogue[this.code];

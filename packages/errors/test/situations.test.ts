@@ -13,7 +13,7 @@ const rows = (Object.entries(situations) as [ErrorCode, readonly Situation[]][])
 const wordsOf = (text: string): string[] =>
   text.split(/‹[^›]*›/).flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 
-/** What a reader learns from a text. */
+/** Words of a text that inform a reader. */
 const contentOf = (text: string): string[] =>
   withoutMarks(text)
     .toLowerCase()

@@ -33,7 +33,7 @@ export interface Slot extends Linked<Slot> {
   keptFor: string | undefined;
   /** Of the lease; or the node that it is lent to. */
   owner: string | undefined;
-  /** Who has it, or had it and may have it again while it cools. */
+  /** Workload that has it, or had it and may have it again while it cools. */
   workload: string | undefined;
   /** While it is cooling. */
   rest: Rest;
@@ -53,7 +53,7 @@ export interface Block {
   used: number;
   cooling: number;
   lent: number;
-  /** Whether it is among the pool's {@link OpenBlocks}. */
+  /** True while it is among the pool's {@link OpenBlocks}. */
   listedOpen: boolean;
 }
 
@@ -146,7 +146,7 @@ export function formatSlot(slot: Slot): string {
   return slot.text;
 }
 
-/** Whether nothing at all is held in it. */
+/** Reports if no address of it is in use, cooling or lent. */
 export function isEmpty({ used, cooling, lent }: Block): boolean {
   return used === 0 && cooling === 0 && lent === 0;
 }

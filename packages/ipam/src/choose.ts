@@ -18,7 +18,7 @@ import {
 import { isOffered, type Wanted } from './request.js';
 import type { Stopwatch } from './stopwatch.js';
 
-/** What is known of addresses. */
+/** State of addresses. */
 export interface Known {
   spaceOf(address: Address): PoolSpace | undefined;
   /** Of a lease, foreign or not. */

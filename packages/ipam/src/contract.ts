@@ -21,7 +21,7 @@ export interface PoolSpec {
    * the last one (IPv4) for broadcasts; none of them is handed out. `blocks` by default: every address is routed, none is special.
    */
   readonly allocation?: 'blocks' | 'node-cidr';
-  /** What the node, its neighbours and the store have of the pool: never handed out, and never claimed where it is a whole block. */
+  /** Addresses of the pool that others use: never allocated, and never claimed where they fill a whole block. */
   readonly taken?: readonly Taken[];
 }
 
@@ -56,7 +56,7 @@ export interface Pool {
 }
 
 /**
- * Who decides which blocks this node owns. Alone on a node that is memory; in a cluster it is the store, which claims
+ * Source of the blocks that this node owns. Alone on a node that is memory; in a cluster it is the store, which claims
  * ahead of need, so that both methods can stay synchronous and allocation never waits.
  */
 export interface BlockSource {
@@ -148,7 +148,7 @@ export interface BorrowedAddress {
   readonly borrower: string;
 }
 
-/** What became of a lease that was taken over; a `foreign` one lies in no block that this node could own. */
+/** Result of taking over a lease; a `foreign` one lies in no block that this node could own. */
 export type Adoption = 'pool' | 'foreign';
 
 /** The addresses of one network on one node, in memory. Every method is synchronous. */

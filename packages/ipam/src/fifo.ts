@@ -1,4 +1,4 @@
-/** What makes something fit for a {@link Fifo}: it is in at most one at a time. */
+/** An item that fits in a {@link Fifo}: it is in at most one at a time. */
 export interface Linked<T> {
   before: T | undefined;
   behind: T | undefined;

@@ -37,7 +37,7 @@ export function settle(holding: Holding, place: Place): void {
   if (holding.lease.pool !== pool) holding.lease = { ...holding.lease, pool };
 }
 
-/** What the owner has, when that is what it asks for: same families, same addresses, pools that it allows. */
+/** The owner's addresses, when they fit its request: same families, same addresses, pools that it allows. */
 export function answerWithHeld(wanted: Wanted, held: readonly Holding[]): Lease[] {
   const families = new Set(held.map(({ address }) => address.family));
   const sameFamilies =

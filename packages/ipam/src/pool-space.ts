@@ -24,7 +24,7 @@ import { OpenBlocks } from './open-blocks.js';
 import { reservedByPool, reservedWithin } from './pool.js';
 import { countAddresses } from './ranges.js';
 
-/** What a pool space tells its owner. */
+/** Events from a pool space to its owner. */
 export interface BlockEvents {
   claimed(block: Block): void;
   givenBack(block: Block): void;

@@ -56,7 +56,7 @@ function conventionallyUnused(prefix: Prefix): AddressRange[] {
   return prefix.family === 4 ? [network, { first: last, last }] : [network];
 }
 
-/** What of a block of this pool is not handed out: sorted, disjoint. */
+/** Addresses of a block of this pool that are not allocated: sorted, disjoint. */
 export function reservedWithin(pool: Pool, block: Prefix): AddressRange[] {
   const ranges = reservedByPool(pool, block);
   if (pool.allocation === 'blocks') return ranges;
@@ -73,7 +73,7 @@ function gatewayRange(block: Prefix): AddressRange[] {
 /** The gateway on the link of a `node-cidr` block: the address behind the network's own, as `host-local` chooses it. */
 export const gatewayOf = (block: Prefix): Address => addressAt(block.address, 1);
 
-/** What of it lies in the reserved ranges of the pool. */
+/** Addresses of it that lie in the reserved ranges of the pool. */
 export function reservedByPool(pool: Pool, block: Prefix): AddressRange[] {
   const bounds = rangeOf(block);
   return rangesWithin(pool.reserved, bounds).map((range) => clipRange(range, bounds)!);
@@ -84,7 +84,7 @@ export function isReserved(pool: Pool, address: Address): boolean {
   return rangesWithin(pool.reserved, { first: address.value, last: address.value }).length > 0;
 }
 
-/** Who has an address that the pool's own settings do not reserve, in words. */
+/** User of an address that the pool's own settings do not reserve, in words. */
 export function whyTaken({ taken }: Pool, { value }: Address): string | undefined {
   return taken.find(({ first, last }) => first <= value && value <= last)?.why;
 }

@@ -17,7 +17,7 @@ export function mergeRanges(ranges: readonly AddressRange[]): AddressRange[] {
   return merged;
 }
 
-/** What of `range` lies within `bounds`; undefined when nothing does. */
+/** The part of `range` that lies within `bounds`; undefined when none does. */
 export function clipRange(range: AddressRange, bounds: AddressRange): AddressRange | undefined {
   const first = range.first > bounds.first ? range.first : bounds.first;
   const last = range.last < bounds.last ? range.last : bounds.last;

@@ -22,7 +22,7 @@ export interface Wanted {
   readonly workload: string | undefined;
   /** In order; also disabled ones. */
   readonly spaces: readonly PoolSpace[];
-  /** Whether `spaces` is a choice of the request. */
+  /** True if `spaces` is a choice of the request. */
   readonly restricted: boolean;
 }
 
@@ -50,7 +50,7 @@ export function readRequest(request: LeaseRequest, all: readonly PoolSpace[]): W
   return { owner, workload, named, families, requested, preferred, spaces, restricted };
 }
 
-/** Whether any address of the pool will do: it is enabled, and automatic or requested. */
+/** Reports if any address of the pool will do: it is enabled, and automatic or requested. */
 export function isOffered({ pool }: PoolSpace, restricted: boolean): boolean {
   return !pool.disabled && (restricted || pool.assignment === 'automatic');
 }

@@ -11,7 +11,7 @@ import { describeError } from '@podwire/errors';
 import type { PoolSpec } from './contract.js';
 import { parseReserved } from './pool.js';
 
-/** What is wrong, and with which field: `pools[1].cidr`. */
+/** A problem and its field: `pools[1].cidr`. */
 export interface PoolProblem {
   readonly path: string;
   readonly message: string;

@@ -22,7 +22,7 @@ const pools: readonly PoolSpec[] = [
 ];
 const [blue, green, off, six] = pools as [PoolSpec, PoolSpec, PoolSpec, PoolSpec];
 
-/** What an operator makes of them: split, disabled, with a gateway each, cut smaller, gone, back again. */
+/** Changes of an operator: split, disabled, with a gateway each, cut smaller, gone, back again. */
 const laterPools: readonly (readonly PoolSpec[])[] = [
   pools,
   [

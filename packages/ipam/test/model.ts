@@ -43,7 +43,7 @@ export class Model {
   cooling: { address: string; until: number }[] = [];
   /** Blocks that were taken away and are not to be had. */
   lost: (readonly string[])[] = [];
-  /** Who had an address that is in use or cooling. */
+  /** Workload of each address that is in use or cooling. */
   readonly workloads = new Map<string, string>();
 
   constructor(specs: readonly PoolSpec[], coolDown: number) {
@@ -156,13 +156,13 @@ export class Model {
     return addresses && this.claim(pool, addresses);
   }
 
-  /** Whether it shares nothing with blocks that are owned, or lost. */
+  /** Reports if it shares nothing with blocks that are owned, or lost. */
   private isFree(addresses: readonly string[]): boolean {
     const owned = this.pools.flatMap((pool) => pool.owned.map((block) => block.addresses));
     return ![...owned, ...this.lost].some((block) => block.some((text) => addresses.includes(text)));
   }
 
-  /** What was foreign in it, or lent before it came, is not free. */
+  /** Addresses in it that were foreign, or lent before it came, are not free. */
   private claim(pool: ModelPool, addresses: readonly string[]): ModelBlock {
     const block: ModelBlock = { addresses, free: [] };
     const free = (text: string): boolean =>
@@ -262,7 +262,7 @@ export class Model {
       const pool = this.lent.has(text) ? undefined : this.poolOf(text);
       if (pool !== undefined) this.blockOf(pool, text);
     }
-    // What was opened of a block that was moved may be in use, or cooling.
+    // Opened addresses of a block that was moved may be in use, or cooling.
     for (const block of this.pools.flatMap((pool) => pool.owned)) {
       block.free = block.free.filter(
         (text) => !this.taken.has(text) && !this.lent.has(text) && !this.rests(text),
@@ -271,7 +271,7 @@ export class Model {
     this.forgetHeldRests();
   }
 
-  /** What is held of an owned block need not rest first. */
+  /** An address in use of an owned block need not rest first. */
   private forgetHeldRests(): void {
     const held = (text: string): boolean => this.taken.has(text) || this.lent.has(text);
     this.cooling = this.cooling.filter(
@@ -316,7 +316,7 @@ export class Model {
     if (!this.taken.has(address)) this.rest(address);
   }
 
-  /** What has rested long enough goes behind the free addresses of its block, the first released first. */
+  /** An address that has rested long enough goes behind the free addresses of its block, the first released first. */
   wake(): void {
     for (const { address } of this.cooling.filter(({ until }) => until <= this.now)) {
       const block = this.known(address);
@@ -331,7 +331,7 @@ export class Model {
   }
 }
 
-/** What was reserved and is no more is free; in order, behind what was free before. */
+/** Addresses that are no longer reserved are free; in order, behind those that were free before. */
 function moveBlock(block: ModelBlock, from: ModelPool, to: ModelPool): void {
   const opened = block.addresses.filter(
     (text) => isReserved(from, block, text) && !isReserved(to, block, text),

@@ -92,7 +92,7 @@ export function socketName(fd: number, into: Uint8Array): void {
   check('getsockname', native.getsockname(fd, into, addressLength) as Result);
 }
 
-/** What a datagram came with: its real length, also where it was cut, and how much of `control` was written. */
+/** Facts of a received datagram: its real length, also where it was cut, and how much of `control` was written. */
 export interface ReceivedMessage {
   readonly length: number;
   readonly controlLength: number;

@@ -9,8 +9,8 @@ const NSFS_MAGIC = 0x6e736673;
 const PROC_NET_NAMESPACE = '/proc/thread-self/ns/net';
 
 /**
- * What it takes to enter a network namespace: a descriptor of its file. A {@link NamespaceHandle} is one, and so is
- * `{ fd: fs.openSync('/run/netns/web', 'r') }`.
+ * Reference with which a network namespace can be entered: a descriptor of its file. A {@link NamespaceHandle} is one,
+ * and so is `{ fd: fs.openSync('/run/netns/web', 'r') }`.
  */
 export interface NamespaceReference {
   readonly fd: number;

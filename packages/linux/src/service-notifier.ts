@@ -9,7 +9,7 @@ import { openUnixDatagram } from './unix-datagram.js';
 export interface ServiceNotifier {
   /** Started, or reloaded. */
   ready(status: string): void;
-  /** What it does, in a few words, for `systemctl status`. */
+  /** Describes the service's current work, in a few words, for `systemctl status`. */
   status(text: string): void;
   /** Answered by `ready` when the reload is done. */
   reloading(): void;

@@ -1,5 +1,5 @@
 /**
- * What the wiring of one pod costs, and how much of it is the kernel: a veth pair whose peer is born in the pod's
+ * Cost of the wiring of one pod, and the kernel's part in it: a veth pair whose peer is born in the pod's
  * namespace, loopback and both ends up, an address, two routes inside, one outside.
  *
  * `library` builds, sends and checks everything through this library, `floor` sends the same bytes, put together

@@ -10,7 +10,7 @@ import {
   NLMSGERR_ATTR_OFFS,
 } from './protocol.js';
 
-/** What an NLMSG_ERROR or NLMSG_DONE says. `errno` is positive; 0 is success. */
+/** Content of an NLMSG_ERROR or NLMSG_DONE. `errno` is positive; 0 is success. */
 export interface Acknowledgement {
   readonly errno: number;
   readonly kernelMessage?: string;

@@ -1,5 +1,5 @@
 /**
- * What a netlink connection is, apart from how it reaches a kernel. The real one is in `socket.ts`, the fake
+ * A netlink connection, apart from how it reaches a kernel. The real one is in `socket.ts`, the fake
  * kernel in `fake/`; both pass one compliance suite.
  */
 

@@ -1,4 +1,4 @@
-/** What the kernel tells of changes, of every program: multicast groups of netlink(7). */
+/** Events of the kernel about changes by every program: multicast groups of netlink(7). */
 import fs from 'node:fs';
 import {
   bind,
@@ -84,7 +84,7 @@ export interface ReadEvents {
 }
 
 export interface NetlinkEvents {
-  /** What has come since the last call, at most about so many; never waits. */
+  /** Events since the last call, at most about so many; never waits. */
   read(limit: number): ReadEvents;
   close(): void;
 }

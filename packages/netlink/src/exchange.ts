@@ -31,7 +31,7 @@ export class Exchange {
     return this.#complete;
   }
 
-  /** Whether it would be no surprise if no further answer came. */
+  /** True if it would be no surprise if no further answer came. */
   get answered(): boolean {
     return this.#complete || this.lost || this.failures.length > 0 || this.acknowledged < 0;
   }

@@ -1,4 +1,4 @@
-/** What is particular to a kind of link: the content of IFLA_INFO_DATA, both ways. */
+/** Attributes of each kind of link: the content of IFLA_INFO_DATA, both ways. */
 import { compact } from '@podwire/platform';
 import type { Attributes } from './attributes.js';
 import { decodeIp, encodeIp } from './ip-address.js';

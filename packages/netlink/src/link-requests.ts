@@ -8,7 +8,7 @@ import { encodeMac } from './mac.js';
 import type { PayloadWriter } from './payload.js';
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from './protocol.js';
 
-/** What a link may be given when it is made. */
+/** Attributes that a link may be given when it is made. */
 export interface LinkAttributes {
   readonly name?: string;
   /**

@@ -13,7 +13,7 @@ export interface NetlinkPort {
    * @throws SystemError `ENOBUFS` when the kernel had to drop datagrams since the last call.
    */
   receive(into: Uint8Array, wait: boolean): number | undefined;
-  /** What the kernel calls this end in events that its requests have caused; 0 before the first one. */
+  /** Identifier of this end in events that its requests have caused; 0 before the first one. */
   portId(): number;
   /** Forgets every answer that is still to come: of a dump that is given up, the kernel would go on to send the rest. */
   renew(): void;

@@ -1,4 +1,4 @@
-/** What is particular to a kind of qdisc: the content of TCA_OPTIONS, both ways. */
+/** Attributes of each kind of qdisc: the content of TCA_OPTIONS, both ways. */
 import type { Attributes } from './attributes.js';
 import { DecodeError } from './errors.js';
 import type { PayloadWriter } from './payload.js';
@@ -94,7 +94,7 @@ function readTokenBucket(options: Attributes): TokenBucketSettings | undefined {
 }
 
 /**
- * Whether a token bucket that was read is the one that was asked for: the kernel rounds the rate to bytes per second
+ * Reports if a token bucket that was read is the one that was asked for: the kernel rounds the rate to bytes per second
  * and the burst to ticks, so the numbers themselves may differ.
  */
 export function sameTokenBucket(wanted: TokenBucketSettings, read: TokenBucketSettings): boolean {

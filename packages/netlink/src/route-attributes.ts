@@ -33,7 +33,7 @@ export const RT_TABLE_DEFAULT = 253;
 export const RT_TABLE_MAIN = 254;
 export const RT_TABLE_LOCAL = 255;
 
-/** Who made a route: the kernel, `ip route` without `proto`, an administrator, a routing daemon. */
+/** Origin of a route: the kernel, `ip route` without `proto`, an administrator, a routing daemon. */
 export const RTPROT_UNSPEC = 0;
 export const RTPROT_KERNEL = 2;
 export const RTPROT_BOOT = 3;

@@ -31,7 +31,7 @@ export interface NewRoute extends NewNextHop {
   readonly metric?: number;
   /** The main table (254) when absent. */
   readonly table?: number;
-  /** Who made the route (RTPROT_*); `static` when absent. */
+  /** Origin of the route (RTPROT_*); `static` when absent. */
   readonly protocol?: number;
   /** bytes; where the path carries less than the link. */
   readonly mtu?: number;
@@ -193,7 +193,7 @@ function matches(route: Route, { table, link, protocol, type }: RouteFilter): bo
   );
 }
 
-/** What else is known of the packet. */
+/** Further facts about the packet. */
 export interface RouteQuery {
   readonly source?: string;
   readonly mark?: number;

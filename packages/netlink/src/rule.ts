@@ -32,7 +32,7 @@ const NO_SUPPRESSION = 0xffffffff;
 
 const actions = { table: 1, goto: 2, nop: 3, blackhole: 6, unreachable: 7, prohibit: 8 } as const;
 
-/** What a rule does; a number for what this library has no name for. */
+/** Action of a rule; a number where this library has no name. */
 export type RuleAction = keyof typeof actions | number;
 
 /** A rule of policy routing (ip-rule(8)): packets that match are looked up in a table, or refused. */
@@ -60,7 +60,7 @@ export interface NewRule {
   readonly goto?: number;
   /** Apply to packets that do not match. */
   readonly invert?: boolean;
-  /** Who made the rule (RTPROT_*). */
+  /** Origin of the rule (RTPROT_*). */
   readonly protocol?: number;
 }
 

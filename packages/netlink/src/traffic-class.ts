@@ -12,9 +12,9 @@ import { bytesIn, TC_RATESPEC, ticksOf, writeRate64, writeRateSpec } from './tra
 /** A class of an HTB qdisc (tc-htb(8)). Rates are in bits per second, bursts in bytes. */
 export interface HtbClassSettings {
   readonly rate: number;
-  /** What it may borrow up to; the rate when absent. */
+  /** Rate up to which it may borrow; the rate itself when absent. */
   readonly ceil?: number;
-  /** What may pass at once; a millisecond at the rate, and at least one large packet, when absent. */
+  /** Bytes that may pass at once; a millisecond at the rate, and at least one large packet, when absent. */
   readonly burst?: number;
   readonly ceilBurst?: number;
   /** 0 (the default) is served first. */

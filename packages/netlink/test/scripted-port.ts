@@ -2,7 +2,7 @@ import { SystemError } from '@podwire/linux';
 import { readMessages, type Message } from '../src/datagram.js';
 import type { NetlinkPort } from '../src/port.js';
 
-/** What the scripted kernel puts into the receive queue: a datagram, or the error of a receive. */
+/** Entry that the scripted kernel puts into the receive queue: a datagram, or the error of a receive. */
 export type Queued = Buffer | SystemError;
 
 /** A port whose kernel is a function of the test: messages of one datagram in, datagrams out. */

@@ -13,7 +13,7 @@ import {
 } from './seal.js';
 import { readStructure, type Structure } from './structure.js';
 
-/** What became of a table and its sets. */
+/** Result for a table and its sets. */
 export interface AppliedTable {
   /** False when the table stood as declared already; nft was not started then. */
   readonly changed: boolean;
@@ -64,7 +64,7 @@ function outcome(
   };
 }
 
-/** What is in the sets that must be made anew, as nft writes it. Sets whose types change are not among them. */
+/** Content of the sets that must be made anew, as nft writes it. Sets whose types change are not among them. */
 async function readContents(
   before: Structure | undefined,
   kept: ReadonlySet<string>,

@@ -71,7 +71,7 @@ function send(connection: NetlinkConnection, messages: readonly Message[]): Refu
   }
 }
 
-/** Whether a refusal only says that something to be removed is not there. */
+/** Reports if a refusal only means that something to be removed is not there. */
 function forgivable({ failure, message }: Refusal): boolean {
   if (failure.code !== 'ENOENT' || message === undefined) return false;
   if (!('steps' in message)) return message.removes === true;
@@ -143,8 +143,8 @@ function locate(message: Message | undefined, offset: number | undefined): Retur
 }
 
 /**
- * Whether the kernel knows NFT_MSG_DESTROYSETELEM, asked by destroying something in a table that does not exist: that is
- * ENOENT, and an unknown message is EINVAL.
+ * Reports if the kernel knows NFT_MSG_DESTROYSETELEM, asked by destroying something in a table that does not exist:
+ * that is ENOENT, and an unknown message is EINVAL.
  */
 export function supportsDestroy(connection: NetlinkConnection): boolean {
   const nowhere = { family: 'inet', table: 'is-destroy-known', set: 'no-such-set' } as const;

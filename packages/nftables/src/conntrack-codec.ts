@@ -58,7 +58,7 @@ export interface ConntrackFilter {
   readonly family: 4 | 6;
   readonly protocol?: 'tcp' | 'udp' | 'sctp' | undefined;
   /**
-   * What `address` and `port` are compared with: where the first packet was sent to (before translation), or who
+   * Side that `address` and `port` are compared with: where the first packet was sent to (before translation), or who
    * answers (after it), which for a connection to a host port is the pod. The first when absent.
    */
   readonly match?: 'original-destination' | 'reply-source' | undefined;
@@ -89,7 +89,7 @@ function reliablePart(filter: ConntrackFilter): ConntrackFilter {
   };
 }
 
-/** Whether the kernel's filter means the same as this one. */
+/** Reports if the kernel's filter means the same as this one. */
 export function kernelCanMatch(filter: ConntrackFilter): boolean {
   const { address, port } = reliablePart(filter);
   return address === filter.address && port === filter.port;
@@ -261,7 +261,7 @@ function decodeAddress(bytes: Buffer | undefined, family: 4 | 6): string {
   return formatAddress(addressFromBytes(bytes));
 }
 
-/** Whether an entry is one of those that a filter means. Addresses of entries are canonical. */
+/** Reports if an entry is one of those that a filter means. Addresses of entries are canonical. */
 export function matches(filter: ConntrackFilter): (entry: ConntrackEntry) => boolean {
   const { family, protocol, match, port } = checkFilter(filter);
   const address = filter.address === undefined ? undefined : formatAddress(parseAddress(filter.address));

@@ -66,7 +66,7 @@ function typesIn(block: readonly string[]): string | undefined {
   return words.join(' ').replace(/\s*:\s*/g, ' : ');
 }
 
-/** What stands in `elements = { … }` of a listed set; `undefined` for an empty one. */
+/** Text in `elements = { … }` of a listed set; `undefined` for an empty one. */
 export function elementsIn(listing: string): string | undefined {
   const tokens = tokensOf(listing);
   const start = tokens.findIndex((token, at) => token === 'elements' && tokens[at + 1] === '=');
@@ -83,7 +83,7 @@ export function elementsIn(listing: string): string | undefined {
     .join(' ');
 }
 
-/** What nft takes as a name without quotes; everything that goes into a script by name is checked against it. */
+/** Checks a name that nft takes without quotes; everything that goes into a script by name is checked so. */
 export function checkName(name: string): string {
   if (!/^[A-Za-z_][\w./-]{0,254}$/.test(name))
     throw new RangeError(`not a name for nftables: ${JSON.stringify(name)}`);

@@ -157,7 +157,7 @@ export function decodeGeneration(message: NetlinkMessage): number {
   return required(open(message).attributes.be32(generationAttribute.id), 'the generation');
 }
 
-/** What has to be known to read elements: `data` is absent for sets. */
+/** Types with which elements are read: `data` is absent for sets. */
 export type ElementTypes = {
   readonly key: readonly PlainType[];
   readonly data?: readonly PlainType[] | 'verdict';

@@ -32,7 +32,7 @@ import { encodeValues } from './values.js';
 const COMMENT_LIMIT = 128;
 const UDATA_COMMENT = 0;
 
-/** What the kernel can do with elements of a set. */
+/** Operations of the kernel on elements of a set. */
 export type KernelOperation = 'add' | 'create' | 'delete' | 'destroy';
 
 const messages = {

@@ -1,12 +1,12 @@
 import type { Family } from './protocol.js';
 import { formatValues, type Value } from './values.js';
 
-/** What a verdict map says about a key. */
+/** Verdict of a verdict map for a key. */
 export type Verdict =
   | { readonly verdict: 'accept' | 'drop' | 'continue' | 'return' }
   | { readonly verdict: 'jump' | 'goto'; readonly chain: string };
 
-/** What stands in a set (key alone) or a map (key with value or verdict). In sets with `flags interval` keys are intervals. */
+/** Element of a set (key alone) or a map (key with value or verdict). With `flags interval` keys are intervals. */
 export interface Element {
   readonly key: readonly Value[];
   /** Data of a map. */

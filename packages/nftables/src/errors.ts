@@ -7,7 +7,7 @@ export { DecodeError };
 export interface NftablesFailure {
   /** Index of the change in the list that was handed in; absent when the refusal concerns the whole. */
   readonly index?: number;
-  /** What was asked for, in nft's own words. */
+  /** The request, in nft's own words. */
   readonly label: string;
   /** The errno's name. */
   readonly code: string;

@@ -8,7 +8,7 @@ import { plainRequest } from './request.js';
 export const iptablesForward = { table: 'filter', chain: 'FORWARD' } as const;
 
 export interface ForwardPolicy {
-  /** What no rule decides is dropped. */
+  /** True if packets that no rule decides are dropped. */
   readonly drops: boolean;
   /** Handles of the rules in it that lead to the chain asked for. */
   readonly jumps: readonly bigint[];

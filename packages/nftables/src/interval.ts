@@ -50,7 +50,7 @@ export function canonicalInterval(key: readonly Value[]): string {
   return formatInterval(parseInterval(String(key[0]?.value)));
 }
 
-/** Whether two keys, both intervals, have an address in common. */
+/** Reports if two keys, both intervals, have an address in common. */
 export function overlap(one: readonly Value[], other: readonly Value[]): boolean {
   return haveCommon(boundsOf(one)!, boundsOf(other)!);
 }
@@ -126,7 +126,7 @@ export interface Interval<B extends Bound> {
 
 /** The intervals that these elements make, in order. */
 export function pairBounds<B extends Bound>(bounds: readonly B[]): Interval<B>[] {
-  // What ends at a key stands before what begins there.
+  // A bound that ends at a key stands before one that begins there.
   const sorted = [...bounds].sort(
     (a, b) => Buffer.compare(a.key, b.key) || Number(b.isEnd) - Number(a.isEnd),
   );

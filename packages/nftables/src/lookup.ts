@@ -191,6 +191,6 @@ function readableTypes(declaration: SetDeclaration, reference: SetReference) {
   return { key, ...compact({ data }) };
 }
 
-/** What intervals are known of. */
+/** Types that intervals can have. */
 const isAddress = ([type, ...more]: readonly PlainType[]): boolean =>
   more.length === 0 && (type === 'ipv4_addr' || type === 'ipv6_addr');

@@ -90,7 +90,7 @@ export interface Nftables {
    * @throws NftablesError; the table is as it was then.
    */
   applyTable(table: TableDeclaration, options?: CallOptions): Promise<AppliedTable>;
-  /** What iptables' FORWARD does, and which of its rules lead to a chain; `undefined` where iptables-nft is not used. */
+  /** Policy of iptables' FORWARD, and its rules that lead to a chain; `undefined` where iptables-nft is not used. */
   forwardPolicy(family: 'ip' | 'ip6', chain: string): ForwardPolicy | undefined;
   /** Deletes a table with everything in it; none is fine. */
   deleteTable(family: Family, name: string): void;
@@ -98,7 +98,7 @@ export interface Nftables {
   loadRuleset(script: string, options?: CallOptions): Promise<void>;
   /** A table as `nft -j list table` shows it (libnftables-json(5)): the list of its objects. */
   listRuleset(family: Family, table: string, options?: CallOptions): Promise<readonly Json[]>;
-  /** Whether an event with this port id tells of what this program itself has changed. */
+  /** Reports if an event with this port id comes from a change by this program itself. */
   isOwnPort(port: number): boolean;
   close(): void;
 }
@@ -127,7 +127,7 @@ class KernelNftables implements Nftables {
   readonly #connection: NetlinkConnection;
   readonly #options: NftablesOptions;
   #destroySupported: boolean | undefined;
-  /** What was changed while a table is applied. */
+  /** Changes made while a table is applied. */
   #journal: ElementChange[] | undefined;
   #lastApply: Promise<unknown> = Promise.resolve();
 
@@ -230,7 +230,7 @@ class KernelNftables implements Nftables {
     }
   }
 
-  /** What changed in a set after its contents were read for its successor is done once more there. */
+  /** Does the changes of a set once more that came after its contents were read for its successor. */
   #repeat(
     journal: readonly ElementChange[],
     { family, name }: TableDeclaration,

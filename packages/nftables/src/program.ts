@@ -103,7 +103,7 @@ function noteRun(pid: number): void {
   if (runs.length > RUNS_KEPT) runs.shift();
 }
 
-/** Whether the process was one of the last runs of nft that this program has started. */
+/** Reports if the process was one of the last runs of nft that this program has started. */
 export const isOwnRun = (pid: number): boolean => runs.includes(pid);
 
 function start(nftPath: string, args: readonly string[]): ChildProcess {

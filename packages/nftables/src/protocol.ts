@@ -65,7 +65,7 @@ export const NFT_SET_ELEM_CATCHALL = 0x2;
 /** The data type number that means a verdict. */
 export const NFT_DATA_VERDICT = 0xffffff00;
 
-/** What is read back when a table is taken apart; also what its families are called (enum nfproto). */
+/** Numbers of the families (enum nfproto), also as they are read back when a table is taken apart. */
 export const families = { inet: 1, ip: 2, arp: 3, netdev: 5, bridge: 7, ip6: 10 } as const;
 
 export type Family = keyof typeof families;

@@ -34,7 +34,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** What `tableDigest` gives back while the table stands as it was declared. */
+/** Digest that `tableDigest` gives back while the table stands as it was declared. */
 export function digestTable({ family, name, body }: TableDeclaration): string {
   return digest(JSON.stringify([FORMAT, family, name, body]));
 }

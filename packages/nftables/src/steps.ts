@@ -55,7 +55,7 @@ export function encodeSteps(steps: readonly Step[]): StepMessage[] {
     });
 }
 
-/** What a failure is about, from the attribute that the kernel found bad. */
+/** Step that a failure is about, from the attribute that the kernel found bad. */
 export function locateStep(
   message: StepMessage,
   attributeOffset: number | undefined,

@@ -25,7 +25,7 @@ import {
 import { requestExisting } from './lookup.js';
 import { inTransaction, plainRequest } from './request.js';
 
-/** What a table consists of, by name and handle. Sets that belong to single rules are left out. */
+/** Parts of a table, by name and handle. Sets that belong to single rules are left out. */
 export interface Structure {
   readonly table: Table;
   readonly chains: readonly Chain[];

@@ -1,4 +1,4 @@
-/** What every implementation of Nftables must do with sets that have `flags interval`. */
+/** Cases that every implementation of Nftables passes with sets that have `flags interval`. */
 import assert from 'node:assert/strict';
 import type { ElementChange, Nftables, NftablesError, TableDeclaration } from '@podwire/nftables';
 import fc from 'fast-check';

@@ -21,7 +21,7 @@ export interface ConntrackRequirement {
 
 const SOURCE_PORT = 40_000;
 
-/** What the kernel would keep of a connection. */
+/** Entry that the kernel would keep of a connection. */
 export function entry({ protocol, from, to, port, pod, podPort }: Connection): ConntrackEntry {
   return {
     family: from.includes(':') ? 6 : 4,

@@ -1,5 +1,5 @@
 /**
- * What changes of elements and deletions of connection tracking entries cost. Run as root:
+ * Cost of changes of elements and of deletions of connection tracking entries. Run as root:
  *
  *     node packages/nftables/dist/test/cost.bench.js
  */

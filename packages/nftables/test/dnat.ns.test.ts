@@ -54,7 +54,7 @@ function bodyOfDecision(): string {
   return block.slice(block.indexOf('{') + 1, block.lastIndexOf('}'));
 }
 
-/** What the routed model does for a pod: host routes, a gateway that is no link's address, no address on the host side. */
+/** The routed model's wiring of a pod: host routes, a gateway that is no link's address, none on the host side. */
 async function wire(
   pod: TestNamespace,
   link: string,

@@ -1,4 +1,4 @@
-/** What only the real kernel and the real nft can show about whole tables. */
+/** Cases about whole tables that only the real kernel and the real nft can show. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import {
@@ -64,7 +64,7 @@ function port(op: ElementChange['op'], number: number, address = '10.0.0.1'): El
   };
 }
 
-/** What another program does with nft. */
+/** A change by another program with nft. */
 async function nft(script: string): Promise<void> {
   await loadRuleset(script, { ...deadline(), namespace });
 }

@@ -1,6 +1,6 @@
 /**
- * A file that says for each scope what it was planned from when it was applied, so that an agent that starts without the store knows what
- * in the kernel is its own. One line for each change: with thousands of scopes the whole would be written again and again.
+ * A file with the facts that each scope was applied from: an agent that starts without the store finds there what in the kernel is
+ * its own. One line for each change: with thousands of scopes the whole would be written again and again.
  */
 import type { Log } from '@podwire/platform';
 
@@ -15,9 +15,9 @@ export interface JournalFile {
 
 export interface JournalOptions<T> {
   readonly file: JournalFile;
-  /** A line that says what is applied, as data; undefined when it is damaged. */
+  /** Reads the data of a line; undefined when it is damaged. */
   readonly parse: (line: unknown) => JournalLine<T> | undefined;
-  /** What the log says when the disk is full. */
+  /** The log's message when the disk is full. */
   readonly failure: string;
   readonly log: Log;
 }
@@ -29,12 +29,12 @@ export interface JournalLine<T> {
 }
 
 export interface Journal<T> {
-  /** What the last run has applied. */
+  /** Facts that the last run has applied, by name. */
   readonly found: ReadonlyMap<string, T>;
-  /** Whether that is all of it: the file is there, and no line is damaged. */
+  /** False where the file is missing or a line is damaged: then there may have been more. */
   readonly isComplete: boolean;
   /**
-   * Before something is applied, and after it was removed (`undefined`). Never throws: a full disk is no reason to cut pods off.
+   * Before something is applied, and after it was removed (`undefined`). Never throws: a full disk must not cut pods off.
    */
   note(changes: readonly (readonly [name: string, value: T | undefined])[]): void;
   /** Leaves this one out from now on. */

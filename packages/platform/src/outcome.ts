@@ -1,4 +1,4 @@
-/** What became of a promise, where a failure is an answer. */
+/** Results of promises, where a failure is an answer. */
 
 /** The value; undefined if the work fails as expected, such as for a file that is missing. @throws any other error */
 export async function orUndefined<T>(
@@ -13,7 +13,7 @@ export async function orUndefined<T>(
   }
 }
 
-/** Whether the work succeeds. Never rejects. */
+/** Reports if the work succeeds. Never rejects. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,

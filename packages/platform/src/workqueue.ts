@@ -21,7 +21,7 @@ export interface WorkqueueOptions<K> {
   readonly concurrency?: number;
   /** Milliseconds between `add` and the work; what is added meanwhile is one piece of work. 0 by default. */
   readonly delay?: number;
-  /** Whether an `add` waits for the back-off of its key to end. By default it does not. */
+  /** True if an `add` waits for the back-off of its key to end; false by default. */
   readonly holdBackoff?: boolean;
 }
 

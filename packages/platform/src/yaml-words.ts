@@ -1,4 +1,4 @@
-/** What is wrong with a YAML text, said without the words of a parser. */
+/** Faults of a YAML text, without the words of a parser. */
 
 /** By the code of the yaml package, or its message where a code means several things. */
 const rules: readonly (readonly [RegExp, string])[] = [

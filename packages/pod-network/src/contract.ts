@@ -56,7 +56,7 @@ export interface NetworkChoice {
   readonly directory: string;
   /** The name it is pinned to. */
   readonly pinned?: string;
-  /** What is used now. `kept`: the file it came from is gone or broken since, and the last good one stays. */
+  /** The network in use. `kept`: the file it came from is gone or broken since, and the last good one stays. */
   readonly network?: {
     readonly name: string;
     readonly file: string;

@@ -45,7 +45,7 @@ function textOf(name: Name, what: Content): string {
   );
 }
 
-/** What a file means where it stands: formats and extensions have to agree. */
+/** Meaning of a file in its place: formats and extensions have to agree. */
 interface ModelFile {
   readonly content: Content;
   readonly writtenFor: Name;

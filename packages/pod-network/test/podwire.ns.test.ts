@@ -61,7 +61,7 @@ describe('podwire-cni', () => {
   });
 
   test('pods with a host port and rates come and go without a trace', async () => {
-    // What is there for all pods comes with the first one and stays as long as there is one.
+    // Resources for all pods come with the first one and stay as long as there is one.
     const resident = on.makePod('resident');
     await network.setUp(resident);
     const before = await takeSnapshot(on.host.namespace, { files: [agent.stateDirectory] });

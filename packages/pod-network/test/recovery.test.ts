@@ -1,4 +1,4 @@
-/** What earlier lives of the process or the machine have left, and garbage. */
+/** Remains of earlier lives of the process or the machine, and garbage. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { FakePlugin } from '@podwire/cni/fake';

@@ -1,4 +1,4 @@
-/** What a manifest may hold, and what to do with the objects of Kubernetes that it may not. */
+/** Kinds that a manifest may hold, and the treatment of other objects of Kubernetes. */
 import { show, suggest } from '@podwire/apimachinery';
 import { type Field } from './field.js';
 

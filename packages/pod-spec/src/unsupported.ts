@@ -3,7 +3,7 @@ import { Field } from './field.js';
 import { readPod } from './pod-shape.js';
 import type { Pod } from './pod.js';
 
-/** What a pod of the API says that would change what it does or may do, and that cannot be honoured. A manifest with it is refused. */
+/** Fields of an API pod that would change its behaviour and cannot be honoured. A manifest with one is refused. */
 export function findUnsupported(pod: Pod): string[] {
   const found: string[] = [];
   readPod(

@@ -1,4 +1,4 @@
-/** What manifests become: defaults, identities, kinds, limits. */
+/** Result of reading manifests: defaults, identities, kinds, limits. */
 import { describe, expect, test } from 'vitest';
 import { readApiPod, readManifests } from '../src/manifests.js';
 import type { Pod } from '../src/pod.js';

@@ -1,4 +1,4 @@
-/** What is refused in metadata and containers, and in which words: field, message. */
+/** Refusals in metadata and containers, with their words: field, message. */
 import { describe, expect, test } from 'vitest';
 import { checkProblem as check, problemsOf, withContainer, withMetadata } from './place.js';
 

@@ -1,4 +1,4 @@
-/** What is refused in the spec of a pod and in other kinds, and in which words: field, message. */
+/** Refusals in the spec of a pod and in other kinds, with their words: field, message. */
 import { describe, expect, test } from 'vitest';
 import { checkProblem as check, problemsOf, withSpec } from './place.js';
 

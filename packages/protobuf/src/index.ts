@@ -128,7 +128,7 @@ export interface Field<V> {
   readonly number: number;
   /** Those of the wire's types that are read; others are skipped like unknown fields. */
   readonly wires: readonly WireType[];
-  /** What the member is while nothing was read. */
+  /** Value of the member while nothing was read. */
   readonly initial?: V;
   /** As `initial`, where each message needs its own. */
   readonly createInitial?: () => V;

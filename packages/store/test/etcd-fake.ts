@@ -43,7 +43,7 @@ export interface FakeEtcd {
 export interface Behaviour {
   /** The answer's fields. @throws Refusal */
   readonly answer: (call: FakeCall) => object;
-  /** What a watch is told after its request. */
+  /** Responses to a watch after its request. */
   readonly watch?: (request: WatchRequest, tell: (response: object | Refusal) => void) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What happens to etcd while we use it: a clear error each, and everything works again without a new process. */
+/** Faults of etcd in use: a clear error each, and everything works again without a new process. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** What stands between a client and etcd in tests: cuts one client off, or keeps answers from it. */
+/** A proxy between a client and etcd in tests: cuts one client off, or keeps answers from it. */
 import net from 'node:net';
 
 export interface Proxy {

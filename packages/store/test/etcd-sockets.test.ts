@@ -10,7 +10,7 @@ interface Member {
   readonly gone: Promise<void>[];
 }
 
-/** What the kernel says to a write on a connection that the other side has closed, and not only ended. */
+/** Waits for the kernel's answer to a write on a connection that the other side has closed, and not only ended. */
 function untilReset(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('error', () => undefined);

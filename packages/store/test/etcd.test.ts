@@ -1,4 +1,4 @@
-/** What is asked of which member, and what is made of the answers: against members that say what they are told to. */
+/** Requests to each member, and the handling of the answers: against members with scripted answers. */
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';

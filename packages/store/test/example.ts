@@ -17,7 +17,7 @@ export async function takeSeat(
   return undefined;
 }
 
-/** Who sits where, each time it changes. */
+/** The seats and their users, each time they change. */
 export async function* followSeats(
   store: Store,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** What the memory store has beyond the interface: faults, latencies, and speed that simulations need. */
+/** Abilities of the memory store beyond the interface: faults, latencies, and speed that simulations need. */
 import { setMaxListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { isUncertain } from '../src/index.js';

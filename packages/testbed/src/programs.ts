@@ -54,7 +54,7 @@ export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): 
   };
 }
 
-/** Whether a testbed can have a real etcd on this machine. */
+/** Reports if a testbed can have a real etcd on this machine. */
 export const hasEtcd = (): boolean => findProgram('etcd') !== undefined;
 
 function requireProgram(name: string, debianPackage: string, otherwise = ''): string {

@@ -1,4 +1,4 @@
-/* What holds a sandbox's namespaces open: waits for SIGTERM or SIGINT, and reaps what is left to process 1. */
+/* Process that holds a sandbox's namespaces open: waits for SIGTERM or SIGINT, and reaps what is left to process 1. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

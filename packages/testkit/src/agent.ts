@@ -25,7 +25,7 @@ export interface Agent {
   readonly apiSocket: string;
   readonly stateDirectory: string;
   readonly configFile: string;
-  /** What this and all earlier incarnations have logged. */
+  /** Log of this and all earlier incarnations. */
   log(): string;
   /** Resolves when the agent has ended by itself, e.g. at a fault point. */
   exited(): Promise<Exit>;

@@ -86,7 +86,7 @@ export class Docker {
     await this.#daemon.waitForOutput(/API listen on/, { timeout: 60_000 });
   }
 
-  /** What the daemon has logged so far. */
+  /** Log of the daemon so far. */
   log(): string {
     return this.#earlierLog + (this.#daemon?.stderr() ?? '');
   }
@@ -225,7 +225,7 @@ function removeShimSockets(directory: string): void {
   }
 }
 
-/** What dockerd leaves of its containers' control groups, in all hierarchies; inner ones first. */
+/** Removes dockerd's remains of its containers' control groups, in all hierarchies; inner ones first. */
 async function removeCgroups(name: string): Promise<void> {
   const root = '/sys/fs/cgroup';
   for (const hierarchy of ['', ...fs.readdirSync(root)]) await removeCgroup(path.join(root, hierarchy, name));

@@ -55,7 +55,7 @@ export type Occurrence = Pick<FaultInjection, 'point' | 'skip'>;
 /** Control of the agent's faults by the test. */
 export interface FaultInjector {
   inject(injection: FaultInjection): void;
-  /** Whether the last injection was not executed yet. */
+  /** Reports if the last injection was not executed yet. */
   isPending(): boolean;
   /** Removes the injection and the log of points. */
   clear(): void;

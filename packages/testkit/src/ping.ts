@@ -3,8 +3,8 @@ import { CommandError } from './processes.js';
 import { generous, sendAgain } from './send-again.js';
 
 /**
- * Whether an ICMP echo is answered; it is sent again until then. To count lost packets use {@link startPing}; that
- * nothing passes, `assertBlocked` says.
+ * Reports if an ICMP echo is answered; it is sent again until then. {@link startPing} counts lost packets; that nothing
+ * passes, `assertBlocked` claims.
  */
 export async function pings(
   namespace: TestNamespace,

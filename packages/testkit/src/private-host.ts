@@ -12,7 +12,7 @@ export interface WorldOptions {
   readonly mtu?: number;
   readonly ipv4?: boolean;
   readonly ipv6?: boolean;
-  /** Whether the host routes everything else through the world; true when absent. */
+  /** True if the host routes everything else through the world; the default. */
   readonly defaultRoute?: boolean;
 }
 

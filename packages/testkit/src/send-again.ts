@@ -23,7 +23,7 @@ export async function sendAgain<T>(
     const turn = performance.now() + Math.min(wait, left);
     const found = await attempt(Math.min(wait, left), left);
     if (found !== undefined || performance.now() >= end) return found;
-    // What a router refuses comes back at once.
+    // A router's refusal comes back at once.
     await sleep(Math.max(0, turn - performance.now()));
   }
 }

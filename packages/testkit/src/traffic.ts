@@ -11,9 +11,9 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** What a server saw and sent back. */
+/** Request that a server saw and sent back. */
 export interface Answer {
-  /** Who the server thinks has asked: after every translation. */
+  /** Source of the request as the server sees it: after every translation. */
   readonly peer: Endpoint;
   readonly local: Endpoint;
   /** The payload that came back; empty for `sctp`. */
@@ -116,7 +116,7 @@ export async function askOnce(
   };
 }
 
-/** Whether a server answers, and with what was sent. Silence has no end: that nothing passes, `assertBlocked` says. */
+/** Reports if a server answers with the text that was sent. Silence has no end: use `assertBlocked` to claim it. */
 export async function reaches(
   namespace: TestNamespace,
   protocol: Protocol,
@@ -153,7 +153,7 @@ export async function serveSink(namespace: TestNamespace, address: string, port 
   return serve(namespace, ['sink', address, String(port)]);
 }
 
-/** What a transfer cost, measured by the receiver from accepting the connection to its end. */
+/** Cost of a transfer, measured by the receiver from accepting the connection to its end. */
 export interface Transfer {
   readonly bytes: number;
   readonly seconds: number;

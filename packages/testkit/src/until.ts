@@ -47,7 +47,7 @@ export async function until<T>(
   );
 }
 
-/** What was seen when it was enough, or when the time was over. */
+/** The value when it was enough, or when the time was over. */
 async function lookAgain<T>(
   look: () => T | Promise<T>,
   isEnough: (seen: T) => boolean,

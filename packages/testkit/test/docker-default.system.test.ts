@@ -1,4 +1,4 @@
-/** What a Docker Engine with its own settings does to a node: the ground that tests of rules beside it stand on. */
+/** Effects of a Docker Engine with its own settings on a node: the ground that tests of rules beside it stand on. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';

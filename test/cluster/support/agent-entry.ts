@@ -1,5 +1,5 @@
 /**
- * What `podwire agent` is, with orders from a test:
+ * The program `podwire agent`, with orders from a test:
  *
  *   node agent-entry.js --config FILE
  *

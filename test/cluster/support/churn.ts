@@ -61,7 +61,7 @@ export async function whileChurning<T>(
     (error: unknown) => ({ error }),
   );
   const ends = await Promise.allSettled(churns.map((churn) => churn.stop()));
-  // What a pod has met says more than the wait that it has ended.
+  // A fault of a pod explains more than the wait that it has ended.
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   if ('error' in outcome) throw outcome.error;
   return outcome.value;

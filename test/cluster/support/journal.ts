@@ -1,4 +1,4 @@
-/** Who had which address when, as the runtimes of all nodes saw it. */
+/** Users of addresses over time, as the runtimes of all nodes saw them. */
 export interface Use {
   readonly address: string;
   readonly node: string;

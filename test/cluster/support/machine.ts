@@ -1,4 +1,4 @@
-/** What of the machine itself a testbed could change, to be compared before and after. */
+/** State of the machine itself that a testbed could change, to be compared before and after. */
 import { run } from '@podwire/testkit';
 import fs from 'node:fs';
 

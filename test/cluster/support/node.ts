@@ -33,7 +33,7 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>> & { readonly code?: number; readonly msg?: string };
 }
 
-/** What tests read of `/v1/status`. */
+/** The part of `/v1/status` that tests read. */
 export interface Status {
   readonly ready: boolean;
   readonly problem: string | null;
@@ -56,7 +56,7 @@ export interface Endpoint {
   readonly addresses: readonly string[];
 }
 
-/** What a runtime and people ask of a node; its agent need not serve. */
+/** Requests of a runtime and of people to a node; its agent need not serve. */
 export interface NodeCalls {
   readonly name: string;
   readonly host: ClusterHost;
@@ -67,7 +67,7 @@ export interface NodeCalls {
   /** ADD that may fail; what is left of it is taken away then. @returns the pod, or what the runtime is told */
   tryAdd(request?: PodRequest): Promise<Pod | string>;
   del(pod: Pod): Promise<void>;
-  /** What ADD is refused with. @throws AssertionError when it is not */
+  /** Error with which ADD is refused. @throws AssertionError when it is not */
   refusal(request?: PodRequest): Promise<string>;
   /** DEL for every ADD that the agent has died in. */
   undoUnanswered(): Promise<void>;

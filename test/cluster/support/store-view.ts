@@ -1,4 +1,4 @@
-/** What is in the store, past all code under test but the schemas: etcdctl tells. */
+/** Content of the store, past all code under test but the schemas: read with etcdctl. */
 import { keysBelow } from '@podwire/cluster-state';
 import { type ClusterSnapshot, decodeCluster } from '@podwire/cluster-ipam/operations';
 import type { TestNamespace } from '@podwire/testkit';

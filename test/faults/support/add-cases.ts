@@ -9,7 +9,7 @@ import { createFaultHost, type FaultHost } from './fault-host.js';
 import { assertPoolWhole, killAt, prepareBlocks, record, type Recording, type Subject } from './matrix.js';
 import { bystanderCall, createFullSubject, createFurtherSubject } from './subjects.js';
 
-/** What a pod's list can hold; tables belong to the node and are killed for in the tests of recovery. */
+/** Kinds that a pod's list can hold; tables belong to the node and are killed for in the tests of recovery. */
 const kinds = [
   ...['veth', 'ifb', 'link-up', 'link-ready', 'link-local-mode', 'address', 'route', 'rule', 'neighbour'],
   ...['sysctl', 'token-bucket', 'ingress-redirect', 'nft-element', 'conntrack-reset'],

@@ -1,4 +1,4 @@
-/** What an agent says of itself, over its API socket. */
+/** Reports of an agent about itself, over its API socket. */
 import http from 'node:http';
 
 export interface ApiEndpoint {
@@ -35,7 +35,7 @@ export interface AgentApi {
   endpoints(): Promise<readonly ApiEndpoint[]>;
   /** The answer that the runtime got, in the newest version. */
   answerOf(key: string): Promise<Readonly<Record<string, unknown>>>;
-  /** What of a list (of `node`, or of an endpoint) is not as it should be. */
+  /** Entries of a list (of `node`, or of an endpoint) that are not as they should be. */
   drift(owner: string): Promise<readonly unknown[]>;
   leases(): Promise<readonly ApiLease[]>;
   pools(): Promise<readonly ApiPool[]>;

@@ -22,7 +22,7 @@ export interface CniCall {
   readonly stdin?: string | Buffer;
 }
 
-/** What came back. `json` is the decoded body, empty where there is none. */
+/** Answer to a call. `json` is the decoded body, empty where there is none. */
 export interface CniAnswer {
   readonly ok: boolean;
   readonly body: string;

@@ -1,6 +1,6 @@
 /**
- * Who owns which address, as far as runtimes can know it from the answers they got. Between the answer to an ADD and the next call
- * that may remove the endpoint, no other pod may be given the address.
+ * Owners of addresses, as far as runtimes can know them from the answers they got. Between the answer to an ADD and the
+ * next call that may remove the endpoint, no other pod may be given the address.
  */
 import assert from 'node:assert/strict';
 
@@ -9,7 +9,7 @@ export interface ExpectedOwners {
   removing(pods: readonly number[]): () => void;
   /** An ADD is about to be sent; tell what it answered with. @throws AssertionError when another pod owns an address of it */
   adding(pod: number): (addresses: readonly string[]) => void;
-  /** What is certain: address → pod. */
+  /** Certain owners: address → pod. */
   owners(): ReadonlyMap<string, number>;
   clear(): void;
 }

@@ -202,7 +202,7 @@ export function recordFile(agent: Pick<Agent, 'stateDirectory'>, key: string): s
   return path.join(directory, name);
 }
 
-/** What of the agent's leases belongs to `key`, sorted. */
+/** Leases of the agent that belong to `key`, sorted. */
 export async function leasesOf(api: AgentApi, key: string): Promise<string[]> {
   const leases = await api.leases();
   return leases

@@ -27,7 +27,7 @@ export interface Pictures {
   readonly used: Snapshot;
 }
 
-/** What a healthy ADD and DEL of the subject do: the occurrences they pass, and how the host looks. */
+/** Record of a healthy ADD and DEL of the subject: the occurrences they pass, and the state of the host. */
 export interface Recording {
   /** The first ADD in a block, which also puts the block's routes in occurrence. */
   readonly firstAdd: readonly Occurrence[];
@@ -41,8 +41,8 @@ export const describeOccurrence = ({ point, skip }: Occurrence): string =>
   skip === 0 ? point : `${point} (${skip + 1})`;
 
 /**
- * What differs between two lives: a record has the time of its ADD in it, and the kernel makes up an ifb's MAC address and
- * with it its link-local one. CHECK looks at these.
+ * Differences between two lives: a record has the time of its ADD in it, and the kernel makes up an ifb's MAC address
+ * and with it its link-local one. CHECK looks at these.
  */
 const madeUp = ['files', /^(links|addresses|routes)\/.*\bpwi/];
 

@@ -1,4 +1,4 @@
-/** What a pod of the API server has to go through on every runtime. */
+/** Cases that a pod of the API server passes on every runtime. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

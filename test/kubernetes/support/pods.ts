@@ -44,7 +44,7 @@ export interface ApiContainerStatus {
 
 export interface WebPod {
   readonly name: string;
-  /** What it answers; its name when absent. */
+  /** Text of its answer; its name when absent. */
   readonly text?: string;
   readonly hostPort?: number;
   readonly labels?: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export function readBlocks(folder: string): readonly Block[] {
   );
 }
 
-/** What an example says it prints: the `text` block behind it, or the comments behind its console.log. */
+/** Output that an example promises: the `text` block behind it, or the comments behind its console.log. */
 export function promiseOf(block: Block, next: Block | undefined): readonly string[] {
   if (next?.language === 'text') return next.content.trimEnd().split('\n');
   const printed = block.content.matchAll(/console\.log\(.*\);(?: \/\/ |\n\s*\/\/ )(.*)/g);

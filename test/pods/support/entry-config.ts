@@ -1,4 +1,4 @@
-/** What the entries of these tests are told: a file of JSON. */
+/** Configuration of the entries of these tests: a file of JSON. */
 import type { LoopSettings } from '@podwire/podlet';
 
 export interface NetworkPlaces {
@@ -16,7 +16,7 @@ export interface RuntimeConfig {
   readonly directory: string;
   /** Stands for the boot. */
   readonly bootIdFile: string;
-  /** What a boot empties: namespaces that are pinned, and shared memory. */
+  /** State that a boot empties: namespaces that are pinned, and shared memory. */
   readonly netnsDirectory: string;
   readonly network: NetworkPlaces;
   readonly dockerSocket?: string;

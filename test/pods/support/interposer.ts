@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CriError, connectCri, type CriRuntime, type MethodName, serveCri } from '@podwire/cri';
 
 export interface Interposer {
-  /** What the pod agent connects to. */
+  /** Socket that the pod agent connects to. */
   readonly socket: string;
   /** All connections end at the next call of the method: before the runtime hears of it, or when it has done its work. */
   cut(method: MethodName, when: 'before' | 'after'): void;
@@ -72,7 +72,7 @@ export async function startInterposer(upstream: string): Promise<Interposer> {
   };
 }
 
-/** Who follows events now, and who waits for that. */
+/** Client that follows events now, and those that wait for that. */
 interface Following {
   count: number;
   readonly waiting: (() => void)[];

@@ -24,7 +24,7 @@ async function record(machine: PodMachine): Promise<Occurrence[]> {
   return machine.injector.occurrences();
 }
 
-/** Whether the pod was still wanted when the pod agent died. */
+/** Reports if the pod was still wanted when the pod agent died. */
 async function killDuring(machine: PodMachine, occurrence: Occurrence): Promise<boolean> {
   const { injector, podAgent, paths } = machine;
   injector.clear();

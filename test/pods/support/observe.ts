@@ -1,4 +1,4 @@
-/** What a manifests looks like from outside, as plain data that is the same wherever it runs. */
+/** View of a manifest from outside, as plain data that is the same wherever it runs. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -23,7 +23,7 @@ export interface Setup {
   readonly manifests: string;
   readonly out: string;
   readonly podAgent: Service;
-  /** What the runtime itself still has, asked past the code under test. */
+  /** Remains in the runtime itself, asked past the code under test. */
   readonly remains: () => Promise<readonly string[]>;
 }
 

@@ -1,6 +1,6 @@
 import type { ClusterCache } from '@podwire/cluster-state';
 
-/** Who has to do with which block, so that news about a block are news about the nodes that had it and have it now. */
+/** Nodes by block: a change of a block concerns the nodes that had it and the nodes that have it now. */
 export interface BlockOwners {
   /** The nodes that a change of these blocks concerns; remembers who has them now. */
   affected(cidrs: Iterable<string>): Set<string>;

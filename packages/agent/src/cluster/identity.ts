@@ -1,4 +1,4 @@
-/** Who this node is: made up once with its state directory, so it lives as long as the network of its pods. */
+/** Identity of this node: made once with its state directory, so it lives as long as the network of its pods. */
 import { objectName } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { z } from 'zod';

@@ -20,7 +20,7 @@ export interface PeerLeasesOptions {
 
 /** These fields are part of the interface; see `status.ts`. */
 export interface Reachability {
-  /** Whether the node holds its lease. `null`: the store is away, or has not told yet. */
+  /** True while the node holds its lease; `null` while the store is away, or has not answered yet. */
   readonly reachable: boolean | null;
   /** RFC 3339: when this agent saw that the lease was gone. */
   readonly unreachableSince: string | null;
@@ -71,7 +71,7 @@ export class PeerLeases {
     return { reachable: false, unreachableSince: new Date(since).toISOString() };
   }
 
-  /** Whether the store tells of leases now. */
+  /** True while the store reports leases. */
   get areKnown(): boolean {
     return this.#isSynced && this.#informer.connected;
   }

@@ -39,13 +39,13 @@ const holds = (network: Network, address: string): boolean =>
 export interface NodeSpace {
   /** The prefixes that this node holds. */
   readonly own: readonly string[];
-  /** What it speaks. */
+  /** Address families that the node has. */
   readonly families: readonly Family[];
 }
 
 export interface TunnelOutcome {
   readonly tunnel: TunnelAddresses;
-  /** What must be provided before the addresses are complete. */
+  /** Resources that must be provided before the addresses are complete. */
   readonly needs: readonly Need[];
 }
 

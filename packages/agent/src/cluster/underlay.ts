@@ -57,7 +57,7 @@ function underlayOf(link: HostLink, usable: readonly LinkAddress[]): UnderlayVie
   return view(link, first(4), first(6));
 }
 
-/** What is named is taken, whatever the kernel says of it; a length of its own says who shares the segment. */
+/** The configured address is taken, whatever the kernel reports; a prefix length of its own describes the segment. */
 function namedUnderlay(
   host: HostView,
   addresses: readonly LinkAddress[],

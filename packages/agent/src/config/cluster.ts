@@ -1,4 +1,4 @@
-/** What makes a node one of many: where the cluster's store is, and who the node is in it. */
+/** Configuration of a cluster's member: where the store is, and which node this is. */
 import { isAddressText, isInterfaceAddressText } from './address-text.js';
 import { storeSpecSchema } from '@podwire/store';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ const endpoint = z
 function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
-  // What stands in a configuration is read by many; secrets have files of their own.
+  // Many can read a configuration; secrets have files of their own.
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 

@@ -1,4 +1,4 @@
-/** What the schema refuses, in the words that the other checks of the configuration use. */
+/** Faults that the schema finds, in the words that the other checks of the configuration use. */
 import type { z } from 'zod';
 
 const kinds: Readonly<Record<string, string>> = {

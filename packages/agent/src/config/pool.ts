@@ -38,7 +38,7 @@ export const pool = poolObject.transform((value) => ({
   blockSize: value.blockSize ?? blockSizeFor(value.cidr),
 }));
 
-/** What is no prefix is complained about by {@link poolProblems}; any number will do for it. */
+/** An invalid prefix is reported by {@link poolProblems}; any number will do for it. */
 function blockSizeFor(cidr: string): number {
   try {
     const { family, length } = parsePrefix(cidr);

@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { isAddressText, isPrefixText } from '../config/address-text.js';
 import type { AddRequest } from './read-request.js';
 
-/** What such a plugin is called in `ipam.type`. */
+/** Name of such a plugin in `ipam.type`. */
 const delegatedType = 'podwire-ipam';
 
 const address = z.string().max(64).refine(isAddressText, 'no address');
@@ -73,7 +73,7 @@ export function readDelegation({ type, ipam }: RequestConfig): Delegation | unde
 export const onlyAddresses = ({ pod, facts, addresses, pools, families }: AddRequest): AddRequest =>
   compact({ pod, facts, addresses, portMappings: [], pools, families });
 
-/** What an IPAM plugin answers: no interfaces, and no `interface` with an address (section 5, "IPAM plugins"). */
+/** Answer of an IPAM plugin: no interfaces, and no `interface` with an address (section 5, "IPAM plugins"). */
 export function answerDelegated(
   delegation: Delegation,
   leases: readonly LeaseRecord[],

@@ -11,7 +11,7 @@ import { type EndpointId, endpointKey } from '@podwire/network-contract';
 export interface PendingAdd {
   /** Fires with the ADD's own signal, and when the ADD is ended by a DEL, a GC or the end of the agent. */
   readonly signal: AbortSignal;
-  /** Whether it was ended because its endpoint was removed. */
+  /** True when it was ended because its endpoint was removed. */
   readonly isRemoved: boolean;
   end(): void;
 }

@@ -1,4 +1,4 @@
-/** What the node, its neighbours and the store have of the addresses that pools hold: no pod gets those. Pure. */
+/** Addresses in the pools that the node, its neighbours and the store use: no pod gets those. Pure. */
 import {
   type Address,
   addressBits,
@@ -58,9 +58,9 @@ export function useOf(text: string, kind: 'own' | 'beyond', what: string): Addre
 }
 
 /**
- * What the pool must not hand out of its addresses. The operator's own `reserved` goes first: who has taken an address out of the pool
- * knows of it. Of another machine's address the whole block is left alone, unless the node has it already: the route that ends
- * packets for a block's free addresses would cut that machine off.
+ * Addresses that the pool must not allocate. The operator's own `reserved` goes first: who has taken an address out of
+ * the pool knows of it. Of another machine's address the whole block is left alone, unless the node has it already: the
+ * route that ends packets for a block's free addresses would cut that machine off.
  * @param blocks that the node has
  */
 export function takenOf(spec: PoolSpec, uses: readonly AddressUse[], blocks: readonly Prefix[]): Taken[] {

@@ -1,4 +1,4 @@
-/** What the agent asks the host about itself. The real one reads netlink (`kernel-host-view.ts`). */
+/** Questions of the agent about its host. The real one reads netlink (`kernel-host-view.ts`). */
 
 export interface HostLink {
   readonly index: number;
@@ -69,7 +69,7 @@ export function findUplinks({ links, defaultRoutes }: HostView): HostLink[] {
     .filter((link) => link !== undefined);
 }
 
-/** Whether the kernel would find no source for a packet to a pod. Addresses on links that are down count, as they do for the kernel. */
+/** Reports if the kernel would find no source for a packet to a pod. Addresses on links that are down count. */
 export function lacksIPv4({ addresses }: HostView): boolean {
   return !addresses.some(({ address }) => address.includes('.') && !address.startsWith('127.'));
 }

@@ -17,7 +17,7 @@ import type { DefaultRoute, HostAddress, HostLink, HostNextHop, HostView } from 
 const loopbackType = 772;
 /** RT_TABLE_MAIN (linux/rtnetlink.h). */
 const mainTable = 254;
-/** What the kernel makes of an IPv6 route without a metric; for IPv4 it is 0. */
+/** Metric that the kernel gives an IPv6 route without one; for IPv4 it is 0. */
 const ordinaryMetric = { 4: 0, 6: 1024 } as const;
 
 /** Reads the network namespace that the connection is bound to, which must be that of the process. */
@@ -55,7 +55,7 @@ function describeHost(
 /** A text that changes when the node gets or loses an address that a pool may hold. */
 export function describeHostAddresses(connection: NetlinkConnection): string {
   const addresses = readHostAddresses(connection).map(({ address, peer }) => `${address} ${peer ?? ''}`);
-  // What is on many links (the gateway of containers, say) is one address.
+  // An address on many links (the gateway of containers, say) is one address.
   return [...new Set(addresses)].sort().join('\n');
 }
 
@@ -69,7 +69,7 @@ export function readPodAddresses(connection: NetlinkConnection): string[] {
     .flatMap(({ destination }) => /^(.*)\/(?:32|128)$/.exec(destination)?.[1] ?? []);
 }
 
-/** What Podwire has put there is no address of the node's own. */
+/** Addresses of the node's own: those that Podwire made are left out. */
 function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
   return listAddresses(connection)
     .filter(({ scope, label }) => scope !== 'link' && label !== ADDRESS_LABEL)

@@ -6,7 +6,7 @@ import { hasCode, openNamespace, openOwnNamespace } from '@podwire/linux';
 /** Network namespaces by their paths. */
 export interface Namespaces {
   /**
-   * What the path means now.
+   * The namespace that the path names now.
    * @throws PodwireError NAMESPACE_GONE when there is nothing, NAMESPACE_INVALID when it is no network namespace, and
    *   unless `allowOwn` when it is the agent's own
    */

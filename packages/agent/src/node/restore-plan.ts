@@ -7,7 +7,7 @@ import { acceptRaKey, forwardingKeys, redirectsKey, type RouterView } from './ro
 export interface RestorePlan {
   /** To be set in this order, and none behind one that was refused. */
   readonly parameters: readonly Sysctl[];
-  /** What stays although it was otherwise before, and why, in words. */
+  /** Settings that stay although they were different before, and why, in words. */
   readonly kept: readonly string[];
 }
 

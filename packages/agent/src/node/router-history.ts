@@ -1,4 +1,4 @@
-/** What the node did with packets of others before Podwire made a router of it: see docs/decisions/0024-a-router-for-pods-only.md. */
+/** The node's forwarding before Podwire made a router of it: see docs/decisions/0024-a-router-for-pods-only.md. */
 import type { Family } from '@podwire/addresses';
 import type { RouterBefore } from '@podwire/network-contract';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ type Before = z.output<typeof before>;
 /** By family, of those that Podwire has switched on. */
 export type RememberedRouter = z.output<typeof shape>['families'];
 
-/** What is remembered of this boot; nothing of an earlier one, whose parameters are gone. */
+/** Memory of this boot; nothing of an earlier one, whose parameters are gone. */
 export function recallRouter(files: StateFiles, boot: string): RememberedRouter {
   const read = shape.safeParse(readJson(files, routerFile));
   return read.success && read.data.boot === boot ? read.data.families : {};

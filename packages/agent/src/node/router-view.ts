@@ -1,4 +1,4 @@
-/** What the node does with packets that are not its own, as the kernel says it now. */
+/** Forwarding of the node: its treatment of packets that are not its own, as the kernel reports it now. */
 import fs from 'node:fs';
 import type { Family } from '@podwire/addresses';
 import { isMarkedForDeletion, LIVE_GROUP } from '@podwire/backend-linux';
@@ -19,8 +19,8 @@ export const forwardingKeys: Readonly<Record<Family, readonly string[]>> = {
 export const acceptRaKey = (link: string): string => `net/ipv6/conf/${link}/accept_ra`;
 
 /**
- * What the kernel changes along with a key of {@link forwardingKeys}: `inet_forward_change` and `addrconf_forward_change`
- * give every link the value of the node, and the first takes redirects from a host only.
+ * The parameter that the kernel changes along with a key of {@link forwardingKeys}: `inet_forward_change` and
+ * `addrconf_forward_change` give every link the value of the node, and the first takes redirects from a host only.
  */
 export const redirectsKey = 'net/ipv4/conf/all/accept_redirects';
 export const linkForwardingKey = (family: Family, link: string): string =>

@@ -49,7 +49,7 @@ export async function watchState(watch: StateWatch): Promise<void> {
   }
 }
 
-/** What cannot be read is no reason to end: the reconcile finds it in time. */
+/** A failure to read is no reason to end: the reconcile finds the change in time. */
 function readQuietly({ read, log }: StateWatch, subject: string): string | undefined {
   try {
     return read(subject);

@@ -1,4 +1,4 @@
-/** What differs between two configurations, by name: `networks[default].pools[web].disabled`. */
+/** Difference between two configurations, by name: `networks[default].pools[web].disabled`. */
 export interface ConfigChange {
   readonly path: string;
   /** Undefined: it was not there. */

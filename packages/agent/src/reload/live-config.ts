@@ -6,7 +6,7 @@ import type { Log } from '../log.js';
 import { type ConfigChange, findChanges } from './changes.js';
 import { type CountPods, mergeConfig } from './merge.js';
 
-/** What the API shows of it. */
+/** View of the configuration in the API. */
 export interface ConfigurationView {
   /** `null`: the agent was started without a file. */
   readonly file: string | null;
@@ -14,9 +14,9 @@ export interface ConfigurationView {
   readonly hash: string | null;
   /** RFC 3339 */
   readonly loadedAt: string;
-  /** What the last reload has changed. */
+  /** Changes that the last reload has applied. */
   readonly applied: readonly string[];
-  /** What the file says and the agent does not do. */
+  /** Changes in the file that the agent does not apply. */
   readonly waiting: readonly WaitingChange[];
   /** Why the file as it was at the last reload could not be used; the configuration before it stays. */
   readonly problem: string | null;
@@ -75,7 +75,7 @@ export class LiveConfig {
     };
   }
 
-  /** What the agent runs with now. */
+  /** Configuration in force. */
   get running(): AgentConfig {
     return this.#running;
   }

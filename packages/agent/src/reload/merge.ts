@@ -1,6 +1,6 @@
 /**
- * What of a new configuration a running agent takes over. docs/decisions/0037 says why these fields and not others: pods
- * that run must notice nothing, and nothing that others know by path or name may move.
+ * Fields of a new configuration that a running agent takes over. docs/decisions/0037 says why these fields and not
+ * others: pods that run must notice nothing, and nothing that others know by path or name may move.
  */
 import type { AgentConfig, NetworkConfig, PoolConfig } from '../config/schema.js';
 

@@ -31,7 +31,7 @@ export function createByteBudget(limit: number): ByteBudget {
 export interface ConnectionOptions {
   /** Milliseconds for the request to arrive, and again for the answer to be taken. */
   readonly deadline: number;
-  /** What is received is kept until the connection has closed, since the request is a view into it. */
+  /** Limits received bytes, which are kept until the connection has closed, since the request is a view into it. */
   readonly budget: ByteBudget;
   /** Set when the caller is to be refused, whatever it sends. */
   readonly refusal?: PodwireError;

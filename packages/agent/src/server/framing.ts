@@ -1,7 +1,7 @@
 /** The bytes between plugin and agent (docs/decisions/0002-plugin-protocol.md). */
 import { PodwireError } from '@podwire/errors';
 
-/** What a plugin sent: the CNI part of its environment, and its standard input. */
+/** Request of a plugin: the CNI part of its environment, and its standard input. */
 export interface PluginRequest {
   readonly environment: readonly (readonly [name: string, value: string])[];
   readonly stdin: Uint8Array;

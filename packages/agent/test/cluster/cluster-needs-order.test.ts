@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { call, expectNothingOf, startNode } from '../fakes/gates.js';
 import type { TestAnswer } from '../fakes/harness.js';
 
-/** What runtimes ask for, each so many turns of the event loop after the one before. */
+/** Requests of runtimes, each so many turns of the event loop after the one before. */
 interface Step {
   readonly command: 'ADD' | 'DEL' | 'GC' | 'RECONCILE';
   readonly pod: number;

@@ -1,4 +1,4 @@
-/** What the kernel says of a link that was down. */
+/** The kernel's report of a link that was down. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openNamespace } from '@podwire/linux';
@@ -16,7 +16,7 @@ import { describeLinkState } from '../../src/cluster/kernel-link.js';
 interface Uplink {
   readonly host: PrivateHost;
   readonly connection: NetlinkConnection;
-  /** What is said of `eth0`. */
+  /** Reads the report about `eth0`. */
   readonly read: () => string | undefined;
 }
 

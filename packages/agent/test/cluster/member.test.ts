@@ -36,7 +36,7 @@ async function startNode(cluster: TestCluster, ...args: Parameters<TestCluster['
 const addressesOf = ({ json }: TestAnswer): string[] =>
   (json['ips'] as { address: string }[]).map(({ address }) => address);
 
-/** What the node holds, in order. */
+/** Blocks of the node, in order. */
 const blocksOf = ({ addressing }: TestNode): string[] =>
   addressing
     .affinities()
@@ -285,7 +285,7 @@ describe('peers', () => {
     await after.start();
     await after.reconciler.run();
     expect([...after.engine.present.keys()].sort()).toEqual(before);
-    // What has changed meanwhile is followed as soon as the store is back.
+    // Changes made meanwhile are followed as soon as the store is back.
     await cluster.store.delete(keys.node('n2'));
     after.store.restore();
     await until(() => routesTo(after, block).length === 0);

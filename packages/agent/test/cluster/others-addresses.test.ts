@@ -1,4 +1,4 @@
-/** What other nodes and the store have of the pools: no pod of this node gets it. */
+/** Addresses in the pools that other nodes and the store use: no pod of this node gets them. */
 import { type Node, nodeKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
 import { expect, test } from 'vitest';

@@ -50,7 +50,7 @@ export interface NodeOptions extends HarnessOptions {
   readonly storeAddresses?: readonly string[];
   /** Lines of the `cluster` part of the configuration. */
   readonly cluster?: string;
-  /** Whether the store can be reached when the agent starts. */
+  /** True to start the agent while the store cannot be reached. */
   readonly cut?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { createTestCluster, type NodeOptions, type TestCluster, type TestNode } 
 import { keyOf, type TestAnswer, type TestCall } from './harness.js';
 
 export interface Gate {
-  /** What waits there. */
+  /** Calls that wait there. */
   waiting: number;
   readonly opened: Promise<void>;
   open(): void;
@@ -17,7 +17,7 @@ export function createGate(): Gate {
   return { waiting: 0, opened, open: () => open() };
 }
 
-/** What the cluster is asked for waits here, or goes past when there is no gate. */
+/** Gates in front of the cluster: a call waits at its gate, or goes past when there is no gate. */
 export interface Gates {
   provide?: Gate | undefined;
   addressesFor?: Gate | undefined;

@@ -22,7 +22,7 @@ export interface TestCall {
   readonly config?: Record<string, unknown>;
   readonly environment?: Record<string, string>;
   readonly stdin?: string;
-  /** What the plugin does with the answer; by default it takes it. */
+  /** Reaction of the plugin to the answer; by default it takes it. */
   readonly answer?: (ok: boolean, body: string) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface Harness extends AgentParts {
   readonly engine: FakeEngine;
   readonly records: MemoryRecords;
   readonly namespaces: InodeMap;
-  /** What the agent finds outside; tests change it. */
+  /** State of the world outside the agent; tests change it. */
   readonly world: World;
   readonly logged: Record<string, unknown>[];
   call(command: string, call?: TestCall): Promise<TestAnswer>;

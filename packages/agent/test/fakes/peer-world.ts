@@ -30,7 +30,7 @@ import { ordinaryHost } from './harness.js';
 export const nodeCount = 4;
 export const blockCount = 5;
 
-/** What may happen. Numbers are taken modulo what there is. */
+/** Events that may happen. Numbers are taken modulo what there is. */
 export type Happening =
   | { readonly kind: 'move-block'; readonly block: number; readonly to: number }
   | { readonly kind: 'split-block'; readonly block: number }
@@ -117,7 +117,7 @@ export class PeerWorld {
   /** Until the kernel follows without being interrupted. */
   settle = async (): Promise<void> => this.#settle(Infinity);
 
-  /** What there is to find, on a kernel that has it from one reconcile. */
+  /** Content of a kernel that got everything from one reconcile. */
   async makeAfresh(kernel: Kernel): Promise<string[]> {
     makeUplink(kernel.host.route);
     const engine = createEngine({ backends: createLinuxBackends(kernel) });
@@ -132,7 +132,7 @@ export class PeerWorld {
 
   picture = (): string[] => pictureOf(this.#kernel);
 
-  /** What is known to be there, in the kernel or not. */
+  /** Resources that are known to be there, in the kernel or not. */
   async drift(): Promise<string[]> {
     const lists = [this.#node.owned(), ...this.#peers.owned()];
     const found = await Promise.all(

@@ -10,7 +10,7 @@ export interface ClientCall {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** What the agent answered; undefined when it died first. */
+/** Answer of the agent; undefined when it died first. */
 export interface ClientAnswer {
   readonly ok: boolean;
   readonly json: Readonly<Record<string, unknown>> & { readonly code?: number; readonly msg?: string };

@@ -2,7 +2,7 @@ import { silentLog } from '@podwire/platform';
 import { expect, test } from 'vitest';
 import { watchState } from '../../src/node/state-watch.js';
 
-/** What each second's look sees, and at which looks a change was called out. An error is thrown. */
+/** State at each second's look, and the looks at which a change was called out. An error is thrown. */
 async function watch(
   looks: readonly (string | undefined | Error)[],
   { named = 0, ...given }: { named?: number; initial?: string } = {},

@@ -168,7 +168,7 @@ export class PodNamespace {
     return (this.#opened ??= this.#kernel.enter(namespace));
   }
 
-  /** Whether the namespace is still the one it was. */
+  /** Reports if the namespace is still the one it was. */
   isThere(): boolean {
     try {
       this.open();

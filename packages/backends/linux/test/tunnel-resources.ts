@@ -23,7 +23,7 @@ export const tunnelResources = (changes: Partial<typeof tunnel> = {}): Resource[
   { kind: 'route', in: 'host', type: 'blackhole', destination: '10.9.0.0/26', metric: 4096 },
 ];
 
-/** What leads to the nth peer: two families, one borrowed address. */
+/** Resources that lead to the nth peer: two families, one borrowed address. */
 export function peerOf(n: number, remote = `192.0.2.${n}`): Owned {
   const mac = `66:00:00:00:00:${n.toString(16).padStart(2, '0')}`;
   const [gateway4, gateway6] = [`10.9.${n}.0`, `fd00:9:${n}::`];

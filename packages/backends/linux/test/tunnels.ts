@@ -1,4 +1,4 @@
-/** What the engine does with tunnels and peers, on whichever kernel: run by tunnels.test.ts and tunnels.ns.test.ts. */
+/** The engine's handling of tunnels and peers, on either kernel: run by tunnels.test.ts and tunnels.ns.test.ts. */
 import { createLinuxBackends, type Kernel } from '../src/index.js';
 import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import assert from 'node:assert/strict';

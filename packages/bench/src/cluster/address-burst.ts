@@ -109,7 +109,7 @@ async function takeOwned(
   }
 }
 
-/** What the agent does: in memory, and the slow way only when that fails. */
+/** The agent's way: in memory, and the slow way only when that fails. */
 async function takeAddress(
   { name, addressing, ipam }: BareNode,
   pod: number,

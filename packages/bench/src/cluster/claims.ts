@@ -1,4 +1,4 @@
-/** What a claim costs in a pool that has thousands of blocks already, at a real etcd: round trips, and how long it takes. */
+/** Cost of a claim in a pool that has thousands of blocks already, at a real etcd: round trips and time. */
 import { blockKind, type Keys, keysBelow, poolKind } from '@podwire/cluster-state';
 import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';

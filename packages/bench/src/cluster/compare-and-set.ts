@@ -2,7 +2,7 @@
 import { PodwireError } from '@podwire/errors';
 import type { Store } from '@podwire/store';
 
-/** What Calico keeps of one address, more or less. */
+/** Approximate record of one address in Calico. */
 interface Entry {
   readonly handle: string;
   readonly node: string;

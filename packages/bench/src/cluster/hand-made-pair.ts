@@ -1,4 +1,4 @@
-/** What an administrator would type: the same veth pairs, routes and tunnel, and nothing besides. */
+/** Setup that an administrator would type: the same veth pairs, routes and tunnel, and nothing else. */
 import type { PrivateHost, TestNamespace } from '@podwire/testkit';
 import { closeAll, createNodes, type Pair } from './pair.js';
 

@@ -68,7 +68,7 @@ export async function startMembers({
   }
 }
 
-/** What an agent is started with; `coolDown` as people have it, since it is a part of what an ADD does. */
+/** Configuration of an agent; `coolDown` as people have it, since it is a part of an ADD. */
 export const memberConfig = (host: ClusterHost, index: number, store: EtcdSpec): Record<string, unknown> => ({
   nodeName: `n${index + 1}`,
   stateDir: makeVolatileDirectory(host),

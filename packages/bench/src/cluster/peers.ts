@@ -1,6 +1,7 @@
 /**
- * What an agent's engine costs with thousands of peers, in a network namespace of its own: everything from nothing, a look at
- * everything in place, one peer more and one less. Beside it the floor: the same requests, encoded before, sent in batches.
+ * Cost of an agent's engine with thousands of peers, in a network namespace of its own: everything from nothing, a look
+ * at everything in place, one peer more and one less. Beside it the floor: the same requests, encoded before, sent in
+ * batches.
  *
  * Usage: node packages/bench/dist/src/cluster/peers.js [PEERS] [vxlan|direct]
  */

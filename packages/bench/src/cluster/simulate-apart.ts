@@ -37,7 +37,7 @@ async function untilEnded(
   return new Promise((resolve, reject) => {
     // Aborting is an error too; then its end is waited for.
     child.on('error', (error) => void (signal.aborted || reject(error)));
-    // What it has said may be heard after its end, but not after the channel's.
+    // Its messages may arrive after its end, but not after the channel's.
     let left = 2;
     const end = (): void => void (--left === 0 && resolve(last));
     child.once('exit', end).once('disconnect', end);

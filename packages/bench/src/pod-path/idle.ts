@@ -31,7 +31,7 @@ export async function measureIdlePods(
   for (let index = 0; index < pods; index += 1)
     placeManifest(agent.manifests, `p${index}`, webPod(`p${index}`));
   await agent.until((all) => all.length === pods && all.every(isReady));
-  // What coming up has left behind is not what being idle costs.
+  // The work left over from the start is not the cost of being idle.
   await sleep(5_000, undefined, { signal });
   const before = processorTime(agent.pid);
   await sleep(idleSeconds * 1_000, undefined, { signal });

@@ -1,4 +1,4 @@
-/** What Calico's blocks say of each of their addresses. */
+/** Use of each address of Calico's blocks. */
 import { type Address, addressAt, formatAddress, parsePrefix, prefixSize } from '@podwire/addresses';
 import type { Allocation } from '@podwire/cluster-state';
 import type { DumpedBlock } from '../read/dump.js';
@@ -31,7 +31,8 @@ export function ownerOf({ spec }: DumpedBlock, about: Diagnostics): Owner {
 }
 
 /**
- * What is in use of a block. Tunnels, what Windows reserves and what cools down is not: told in one note each.
+ * The addresses in use of a block. Tunnels, reserved addresses of Windows and cooling addresses get one note each
+ * instead.
  * @returns undefined when the block does not fit its own prefix
  */
 export function usesOf(block: DumpedBlock, about: Diagnostics): Use[] | undefined {

@@ -111,7 +111,7 @@ function create({ kind, object, key, encode }: Candidate, diagnostics: Diagnosti
   try {
     return [{ kind, object, key, text: encode() }];
   } catch (error) {
-    // What is wrong with pools was said before.
+    // Faults of pools are reported before.
     if (kind === 'pool') return [];
     const field = error instanceof PodwireError ? String(error.details['field'] ?? '') : '';
     diagnosticsFor(object, diagnostics).error(field.replace(/^value\./, ''), describeError(error));

@@ -1,4 +1,4 @@
-/** What Calico itself has wrong: reported, and taken over all the same where something could be handed out twice. */
+/** Faults of Calico's own data: reported, and taken over all the same where an address could be allocated twice. */
 import { formatAddress, parseAddress } from '@podwire/addresses';
 import type { Block } from '@podwire/cluster-state';
 import type { Dump } from '../read/dump.js';

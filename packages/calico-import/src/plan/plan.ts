@@ -24,7 +24,7 @@ export interface ImportPlan {
   readonly pools: readonly Pool[];
   readonly blocks: readonly Block[];
   readonly allocationRecords: readonly AllocationRecord[];
-  /** What is not there yet, in the order it is written: safe to be cut off after each, and to be done again. */
+  /** Objects to write, in the order of writing: safe to be cut off after each, and to be done again. */
   readonly creations: readonly Creation[];
   /** Objects that are there already. */
   readonly present: number;

@@ -1,4 +1,4 @@
-/** What the cluster has already. */
+/** State of the cluster before the import. */
 import { blockKind, folders, type Keys, allocationRecordKind, poolKind } from '@podwire/cluster-state';
 import { describeError } from '@podwire/errors';
 import { decodeStoredObject, objectsPrefix } from '@podwire/objects';

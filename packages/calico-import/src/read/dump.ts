@@ -1,4 +1,4 @@
-/** What a dump has, in Calico's own terms. */
+/** Content of a dump, in Calico's own terms. */
 import type { AnyObject } from '@podwire/objects';
 import type { Diagnostic } from '../diagnostics.js';
 import type { BlockSpec, ConfigSpec, PoolSpec } from './shapes.js';
@@ -75,6 +75,6 @@ export interface Dump {
   /** Node name to labels; empty when the dump has no nodes. */
   readonly nodes: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly endpoints: readonly DumpedEndpoint[];
-  /** What was wrong, or is left out, so far. */
+  /** Faults and omissions so far. */
   readonly diagnostics: readonly Diagnostic[];
 }

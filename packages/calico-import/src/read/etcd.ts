@@ -20,7 +20,7 @@ export interface PairPage {
   readonly more: boolean;
 }
 
-/** Whether a JSON document is one of etcdctl's answers. */
+/** Reports if a JSON document is one of etcdctl's answers. */
 export const isPage = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

@@ -97,7 +97,7 @@ export const affinitySpec = z.object({
 });
 
 export const etcdAffinity = z.object({ state, deleted: flag });
-/** What its key says. */
+/** Fields of its key. */
 export const etcdAffinityKey = z.object({ type: z.string(), node: z.string(), cidr: prefix });
 
 const attributes = z.record(z.string(), z.string()).nullish();

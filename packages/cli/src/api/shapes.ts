@@ -1,4 +1,4 @@
-/** What the agent answers, as far as this program reads it. `-o json` prints the answers as they are. */
+/** Answers of the agent, as far as this program reads them. `-o json` prints the answers as they are. */
 import type { ClusterStatusView, ConfigurationView, DriftView, PeerStatusView, Trace } from '@podwire/agent';
 
 export type {

@@ -1,4 +1,4 @@
-/** What an import will write, or has written, for people and for programs. */
+/** The writes of an import, planned or done, for people and for programs. */
 import { describeDiagnostic, type ImportPlan, type Level } from '@podwire/calico-import';
 import { compact } from '@podwire/platform';
 import { type Colors, colorsFor, type Io, printable, widthOf } from '../io.js';

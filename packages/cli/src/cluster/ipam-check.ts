@@ -14,7 +14,7 @@ export async function checkOfCluster(command: Command, io: Io): Promise<void> {
   const { fixCluster, findingDefaults } = await import('@podwire/cluster-ipam/operations');
   const reports = fromReport.map(readReport);
   const report = await withStore(command, io, (access, signal) => {
-    // What was found a moment ago says nothing about time.
+    // A report of a moment ago is no evidence that a finding lasts.
     const old = reports.filter(({ at }) => access.clock.now() - at >= findingDefaults.grace);
     return withSlowProgress(io, 'repairing', () =>
       fixCluster(access, { foundBefore: intersect(old) }, signal),

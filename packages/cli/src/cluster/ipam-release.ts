@@ -39,8 +39,8 @@ export async function releaseOfCluster(
 }
 
 /**
- * What all reports have in common and is still so. With force also what belongs to nodes that are registered, for a cluster
- * that no one changes any more.
+ * Releases the findings of all reports that are still so. With force also those that belong to nodes that are
+ * registered, for a cluster that no one changes any more.
  */
 async function releaseReported(
   command: Command,

@@ -32,7 +32,7 @@ function readId(finding: unknown): string {
   return id;
 }
 
-/** What stands in all of them. */
+/** Findings that stand in all of them. */
 export function intersect(reports: readonly SavedReport[]): Set<string> {
   const [first, ...others] = reports;
   return new Set([...(first?.ids ?? [])].filter((id) => others.every(({ ids }) => ids.has(id))));

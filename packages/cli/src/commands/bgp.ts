@@ -4,7 +4,7 @@ import type { Column, TableOptions } from '../render/table.js';
 import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
 import { colorsFor, exitCodes, type Io, printable, widthOf, writeJson, writeLines } from '../io.js';
 
-/** What `GET /v1/bgp` answers. */
+/** Answer of `GET /v1/bgp`. */
 interface SessionsView {
   readonly sessions: readonly {
     readonly neighbour: string;

@@ -40,8 +40,8 @@ export function define(command: Command, io: Io): void {
 }
 
 /**
- * What follows the name of the pod: options of this command up to `--`, or up to the first word that is none, then the program with
- * options of its own.
+ * The words after the pod's name: options of this command up to `--` or to the first word that is none, then the
+ * program with options of its own.
  */
 function readProgram(command: Command, words: readonly string[]): string[] {
   const { operands, unknown } = command.parseOptions([...words]);

@@ -18,7 +18,7 @@ import { openLocatedPodApi } from '../pods/locate.js';
 import { explainUnknown } from '../pods/not-started.js';
 import { readTarget } from './target.js';
 
-/** What the agent answers for an endpoint; of the node there are only `owner` and `resources`. */
+/** Answer of the agent for an endpoint; for the node it has `owner` and `resources` only. */
 export interface Explanation extends Partial<EndpointView> {
   readonly owner?: 'node';
   readonly resources: readonly ExplainedResource[];
@@ -95,7 +95,7 @@ function describeSubject(explanation: Explanation, paint: Colors): string[] {
   ];
 }
 
-/** What it means and what to do. */
+/** Meaning of the explanation, and the next step. */
 function conclude(explanation: Explanation, paint: Colors): string[] {
   const { resources, phase } = explanation;
   const drifted = countDrift(explanation);

@@ -149,7 +149,7 @@ function leaseTable(leases: readonly LeaseView[]): TableOptions {
   return { head, rows };
 }
 
-/** What `--ip` says. */
+/** Output of `--ip`. */
 export interface AddressView {
   readonly address: string;
   /** `available` includes addresses that cool down after their last owner. */

@@ -16,7 +16,7 @@ interface PlanOptions {
   readonly mtu?: number;
 }
 
-/** What `-o json` prints under `pods`. */
+/** Entry of `pods` in the output of `-o json`. */
 export interface PodPlan extends Plan {
   readonly pod: { readonly namespace: string; readonly name: string };
   readonly file: string;

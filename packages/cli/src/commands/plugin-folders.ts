@@ -1,4 +1,4 @@
-/** What `install` and `uninstall` have in common. */
+/** Common parts of `install` and `uninstall`. */
 import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { type Colors, printable } from '../io.js';

@@ -78,7 +78,7 @@ async function openOptionFile(command: Command): Promise<() => OptionFile | unde
   };
 }
 
-/** What stands on the command line itself. */
+/** Options given on the command line itself. */
 function givenWords(command: Command): OptionValues {
   const all = Object.entries(command.opts<Record<string, string | string[]>>());
   return Object.fromEntries(all.filter(([key]) => command.getOptionValueSource(key) === 'cli'));

@@ -99,7 +99,7 @@ interface Settings {
   readonly maxBlocksPerNode?: Limit;
 }
 
-/** What can be given when a pool is made, and changed later. */
+/** Adds the settings that can be given when a pool is made, and changed later. */
 function addSettings(command: Command): Command {
   return command
     .addOption(new Option('--encapsulation <how>', 'how packets reach other nodes').choices(encapsulations))

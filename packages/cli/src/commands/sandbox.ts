@@ -57,7 +57,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const { openExporter } = await import('../pod-agent/export-spans.js');
   const exporter = await openExporter(io.env, log);
   const tracer = exporter === undefined ? noTracer : createTracer({ onEnd: (span) => exporter.add(span) });
-  // What is open keeps the process, also after a failure.
+  // Open handles keep the process, also after a failure.
   try {
     const opened = await openRuntime(settings, tracer, log);
     try {

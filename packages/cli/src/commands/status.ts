@@ -44,7 +44,7 @@ async function show(command: Command, io: Io): Promise<void> {
   });
 }
 
-/** What is worth another line in a pipe: not memory, nor when something was confirmed again. */
+/** The fields that are worth another line in a pipe: no memory, no time of a confirmation. */
 function essenceOf({ memory: _, connections: __, lastReconcile, cluster, ...rest }: StatusView): unknown {
   const { changes, removed, failures } = lastReconcile ?? {};
   const { confirmedAt: ___, ...ofCluster } = cluster ?? {};
@@ -120,7 +120,7 @@ async function describeConfiguration(
   ];
 }
 
-/** What the last reconcile could not do is the same for many pods at times. */
+/** The failures of the last reconcile are the same for many pods at times. */
 const shownFailures = 10;
 
 function problemLines(

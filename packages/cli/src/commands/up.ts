@@ -92,7 +92,7 @@ async function lookOnce(api: LocalApi, own: readonly string[]): Promise<PodsView
   return { pods: pods.filter(isOf(own)), problems };
 }
 
-/** What is wrong in places that an earlier call was given is not this one's to tell. Of a pod that has a twin only its name is known. */
+/** Problems in places that an earlier call was given are left out. Of a pod that has a twin only its name is known. */
 function withoutOthers(
   problems: PodsView['problems'],
   own: readonly string[],

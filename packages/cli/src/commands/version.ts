@@ -6,7 +6,7 @@ import { addAgent, addExamples, addOutput, outputOf } from '../command.js';
 import { describeFailure } from '../failure.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 
-/** What `-o json` prints. */
+/** Output of `-o json`. */
 export interface VersionView {
   readonly podwire: string;
   /** null when no agent answers. */

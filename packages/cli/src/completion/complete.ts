@@ -6,7 +6,7 @@ import { exitCodes, type Io } from '../io.js';
 import { locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import { choosePod, fullName, type PodsView } from '../pods/names.js';
 
-/** What names are asked for; each is a word of the scripts. */
+/** Kinds of names that can be completed; each is a word of the scripts. */
 export const nameKinds = ['pods', 'containers', 'pools', 'nodes', 'testbeds'] as const;
 export type NameKind = (typeof nameKinds)[number];
 

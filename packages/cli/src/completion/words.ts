@@ -8,7 +8,7 @@ export interface OptionWords {
   readonly short?: string;
   readonly long: string;
   readonly description: string;
-  /** What may follow: nothing, one of these words, a file, a name that is asked for, or something else. */
+  /** Value after the option: nothing, one of these words, a file, a name that is asked for, or something else. */
   readonly value: 'none' | 'file' | 'any' | readonly string[] | { readonly names: NameKind };
 }
 
@@ -19,7 +19,7 @@ export interface CommandWords {
   readonly options: readonly OptionWords[];
   /** Sub-commands, or the words that may be the argument. */
   readonly words: readonly { readonly word: string; readonly summary: string }[];
-  /** What else the argument may be. A target is what `explain` takes. */
+  /** Further kinds of the argument. A target is what `explain` takes. */
   readonly argument: readonly ('file' | 'target' | NameKind)[];
 }
 

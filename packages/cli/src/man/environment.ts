@@ -1,4 +1,4 @@
-/** What no command declares: the files and variables that all of them know. */
+/** Files and variables that all commands use and no command declares. */
 
 export const environment: readonly (readonly [string, string])[] = [
   ['PODWIRE_DIRECTORY', 'the directory of the pod agent, as `--directory`'],

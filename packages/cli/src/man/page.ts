@@ -9,7 +9,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** What stands below the help of a command. */
+/** Text below the help of a command. */
 interface Afterword {
   readonly examples: readonly string[];
   readonly exitStatus: readonly string[];

@@ -6,7 +6,7 @@ export type DocumentFormat = (data: unknown) => string;
 
 const template = /^jsonpath(?<file>-file)?=(?<text>.+)$/s;
 
-/** Whether the format is for programs: `outputOf` calls all of these `json`. */
+/** Reports if the format is for programs: `outputOf` calls all of these `json`. */
 export const isDocument = (format: string): boolean =>
   format === 'json' || format === 'yaml' || template.test(format);
 

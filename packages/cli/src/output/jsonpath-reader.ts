@@ -59,7 +59,7 @@ class Cursor {
     return this.at >= this.text.length;
   }
 
-  /** Whether the text goes on like this; then it is read. */
+  /** Reads the text if it goes on like this; false if not. */
   take(expected: string): boolean {
     if (!this.text.startsWith(expected, this.at)) return false;
     this.at += expected.length;
@@ -106,7 +106,7 @@ function readParts(cursor: Cursor, inRange: boolean): Part[] {
   return parts;
 }
 
-/** What stands between braces: literals and paths, or the head of a range. */
+/** Reads the text between braces: literals and paths, or the head of a range. */
 function readBraces(cursor: Cursor): Part[] {
   if (cursor.match(/range\s+/y) !== undefined) {
     const path = readPath(cursor);

@@ -55,7 +55,7 @@ async function keepWriting<T>(
       told = '';
     } catch (error) {
       if (signal.aborted) break;
-      // What never answered is an error; what answers no more may come back.
+      // A server that never answered is an error; one that answers no more may come back.
       if (!known) throw error;
       told = tellOnce(io, error, told);
     }
@@ -73,7 +73,7 @@ function tellOnce(io: Io, error: unknown, told: string): string {
 async function keepFollowing<T>({ watch }: View<T>, wake: () => void, signal: AbortSignal): Promise<void> {
   if (watch?.follow === undefined) return;
   while (!signal.aborted) {
-    // Whether the server is there, `read` says.
+    // `read` reports if the server is there.
     await watch.follow(wake, signal).catch((error: unknown) => describeError(error));
     await systemClock.sleep(pause, signal).catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-/** What versions up to 0.1.0 kept in /run comes along when the pod agent is replaced; a reboot would have emptied it. */
+/** State of versions up to 0.1.0 in /run moves along when the pod agent is replaced; a reboot would have emptied it. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -17,7 +17,7 @@ export function bringEarlierState(from: string, to: string): void {
   }
 }
 
-/** Whether pods of then may still run. */
+/** Reports if pods of then may still run. */
 export function hasPods(root: string | undefined): root is string {
   return root !== undefined && fs.existsSync(path.join(root, 'pods'));
 }

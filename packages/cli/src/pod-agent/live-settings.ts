@@ -1,4 +1,4 @@
-/** What of its file a running pod agent takes over, and what waits for a restart (docs/decisions/0037). */
+/** Settings of its file that a running pod agent takes over, and those that need a restart (docs/decisions/0037). */
 import { describeError } from '@podwire/errors';
 import type { Log } from '@podwire/platform';
 import type { ConfigurationView } from '../api/shapes.js';

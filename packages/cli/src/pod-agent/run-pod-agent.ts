@@ -374,7 +374,7 @@ function forgetGood(lastGood: LastGood, target: string): void {
   for (const file of lastGood.load(target).keys()) lastGood.remove(file);
 }
 
-/** What is added and removed is written down, so that it is known after a restart. */
+/** Writes down each addition and removal, so that it is known after a restart. */
 function keepingSources(settings: PodAgentSettings, sources: Sources): Record<keyof Sources, SourcePlaces> {
   const save = (changed: boolean): boolean => {
     if (changed)

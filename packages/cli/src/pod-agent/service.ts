@@ -5,7 +5,7 @@ import type { OptionFile, OptionValues } from './option-file.js';
 
 /** Where a pod agent has its settings from, besides the command line. */
 export interface PodAgentConfiguration {
-  /** What the command line says; it counts more than the file. */
+  /** Options of the command line; they count more than the file. */
   readonly given: OptionValues;
   /** Absent: from the command line alone. */
   readonly initial?: OptionFile | undefined;

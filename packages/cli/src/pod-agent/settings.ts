@@ -1,4 +1,4 @@
-/** What `podwire podlet` and `podwire sandbox` are told on their command lines, with defaults that fit together. */
+/** Command-line options of `podwire podlet` and `podwire sandbox`, with defaults that fit together. */
 import fs from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** What to do about a pod that is not ready; pure. Only where there is something to do that its message does not say. */
+/** Advice about a pod that is not ready; pure. Empty where its message already names the next step. */
 import type { PodView } from '@podwire/podlet';
 import { fullName } from './names.js';
 import { findReason, type Reason } from './reason.js';

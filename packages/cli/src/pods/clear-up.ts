@@ -24,7 +24,7 @@ async function restoreNetwork(places: Places, ground: Ground, signal: AbortSigna
   return restoreNode(loadConfig(findAgentConfig(places)), signal, 'podwire down');
 }
 
-/** What agents keep for the next start. Whatever else is there stays, and the directories that it is in. */
+/** Removes the files that agents keep for the next start. Everything else stays, and the directories that it is in. */
 function removeFiles(places: Places, { absent, network }: Ground): void {
   const { embedded, podletState, networkConfig } = places;
   const ofNode = [places.agentSocket, places.agentApi, places.agentLog];

@@ -47,7 +47,7 @@ export async function copyFromContainer(copy: Copy): Promise<void> {
   }
 }
 
-/** What is there already is written over, and a directory gets what is new. */
+/** A file that is there is overwritten, and a directory gets the new entries. */
 function place(received: string, target: string): void {
   if (fs.existsSync(target))
     fs.cpSync(received, target, { recursive: true, force: true, verbatimSymlinks: true });
@@ -104,7 +104,7 @@ function createFilter(
     if (!('header' in entry)) return false;
     count += 1;
     if (count > mostEntries) throw new PodwireError('REQUEST_INVALID', `more than ${mostEntries} files`);
-    // What will be written, and not what came: the library unpacks a compressed stream unasked.
+    // The size that will be written, not the size received: the library unpacks a compressed stream unasked.
     bytes += entry.size;
     if (bytes > mostBytes) throw new PodwireError('REQUEST_INVALID', `more than ${mostBytes} bytes`);
     if (entry.mode !== undefined) entry.mode &= 0o777;

@@ -7,7 +7,7 @@ import { adviseOn } from './advice.js';
 import { fullName } from './names.js';
 import { findReason, type Reason } from './reason.js';
 
-/** What the node agent has of the pod, with all that it made for it. */
+/** Attachment of the pod at the node agent, with all its resources. */
 type Attachment = EndpointView & { readonly resources: Plan['resources'] };
 
 /** The document of `podwire describe -o json`. */
@@ -21,7 +21,7 @@ export interface PodDocument extends PodDescription {
   };
   /** Why it is not ready. */
   readonly reason: Reason | null;
-  /** What to do about it. */
+  /** Advice about it. */
   readonly advice: readonly string[];
 }
 

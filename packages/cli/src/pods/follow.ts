@@ -37,7 +37,7 @@ export interface Follow {
   readonly api: LocalApi;
   readonly io: Io;
   readonly progress: Progress;
-  /** Whether a pod is one of those that are waited for. */
+  /** Reports if a pod is one of those that are waited for. */
   readonly concerns: (pod: PodView) => boolean;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
@@ -120,7 +120,7 @@ const marks: Readonly<Record<PodReadiness['state'], string>> = {
   failed: '✗',
 };
 
-/** What has been said of a pod: the latest, and everything that it waited for. */
+/** Messages printed about a pod: the latest, and everything that it waited for. */
 interface Said {
   latest: string;
   readonly waits: Set<string>;

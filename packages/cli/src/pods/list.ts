@@ -53,7 +53,7 @@ async function orAbsent<T>(answer: Promise<T>): Promise<T | PodwireError> {
 /** One pod as `ps` lists it. */
 export interface PodRow {
   readonly name: string;
-  /** What `explain`, `describe` and `trace` take. */
+  /** Argument for `explain`, `describe` and `trace`. */
   readonly target: string;
   readonly namespace: string | undefined;
   /** Absent: the pod agent of this machine did not start it. */
@@ -104,7 +104,7 @@ export function nameOf({ pod, containerId }: Pick<EndpointView, 'pod' | 'contain
   return pod.name === undefined ? containerId : `${pod.namespace ?? ''}/${pod.name}`;
 }
 
-/** What `explain` and `trace` take. */
+/** Argument for `explain` and `trace`. */
 export function targetOf(endpoint: Pick<EndpointView, 'pod' | 'containerId'>): string {
   return endpoint.pod.name === undefined ? endpoint.containerId : `pod/${nameOf(endpoint)}`;
 }

@@ -19,7 +19,7 @@ function whyOf(pod: PodView): string {
 }
 
 /**
- * What the node agent does not know the pod agent may: a pod whose network could not be made.
+ * The pod agent may know a pod that the node agent does not: a pod whose network could not be made.
  * @returns the error of the node agent when it does not, or does not answer
  */
 export async function explainUnknown(error: unknown, podAgent: LocalApi, target: string): Promise<unknown> {
@@ -36,7 +36,7 @@ export async function explainUnknown(error: unknown, podAgent: LocalApi, target:
   }
 }
 
-/** What people do next about pods that are not ready in time; pure. */
+/** Next steps for pods that are not ready in time; pure. */
 export function renderUnready(pods: readonly PodView[]): string[] {
   if (pods.length === 0) return [];
   const lines = pods.flatMap((pod) => [

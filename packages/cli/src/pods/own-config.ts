@@ -1,4 +1,4 @@
-/** What `podwire up` writes for the node agent that it starts. */
+/** Configuration that `podwire up` writes for the node agent that it starts. */
 import fs from 'node:fs';
 import { defaultDirectory, type Places } from './locate.js';
 

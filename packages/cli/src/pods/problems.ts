@@ -1,4 +1,4 @@
-/** What is wrong with manifests, as lines. */
+/** Faults of manifests, as lines. */
 import fs from 'node:fs';
 import { PodwireError } from '@podwire/errors';
 import { formatProblem } from '@podwire/pod-spec';

@@ -13,7 +13,7 @@ export interface Daemon {
   readonly logFile: string;
   /** The error when it does not come up. */
   readonly failure: ErrorCode;
-  /** Whether it answers yet. */
+  /** Reports if it answers yet. */
   readonly answers: () => Promise<boolean>;
   /** Milliseconds that it has for that; 20 s when absent. */
   readonly patience?: number;

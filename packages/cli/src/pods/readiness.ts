@@ -1,10 +1,10 @@
-/** Whether a pod is where it should be, and what it waits for; pure. */
+/** Readiness of a pod and the reason why it waits; pure. */
 import type { PodView } from '@podwire/podlet';
 import { findReason } from './reason.js';
 
 export interface PodReadiness {
   readonly state: 'waiting' | 'ready' | 'succeeded' | 'failed';
-  /** What it waits for or why it failed, in a few words; empty when all is well. */
+  /** Reason why it waits or failed, in a few words; empty when all is well. */
   readonly why: string;
 }
 
@@ -22,7 +22,7 @@ function explain(pod: PodView): string {
   return message === undefined ? reason : `${reason}: ${message}`;
 }
 
-/** What `ps` shows in one word, as kubectl does: the most telling of phase, reasons and stage. */
+/** State of a pod in `ps` in one word, as kubectl shows it: the most telling of phase, reasons and stage. */
 export function describeState(pod: PodView): string {
   if (pod.stage === 'terminating') return 'Terminating';
   if (pod.status.reason === 'Stopped') return pod.stage === 'terminated' ? 'Stopped' : 'Stopping';

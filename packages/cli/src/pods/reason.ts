@@ -73,7 +73,7 @@ function findWait(pod: PodView): Reason {
   return before ?? findInitialisation(pod) ?? findUnready(pod) ?? findFirstStep(pod);
 }
 
-/** What every container says that has not begun is no reason. */
+/** A text that every container has before it begins is no reason. */
 function isTelling(reason: string | undefined): boolean {
   return reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing';
 }

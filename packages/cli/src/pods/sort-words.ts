@@ -1,4 +1,4 @@
-/** What the words behind `down` mean: manifests and URLs, or pods. */
+/** Meaning of the words behind `down`: manifests and URLs, or pods. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError, redactUrl } from '@podwire/errors';
@@ -14,7 +14,7 @@ export interface Sources {
   readonly urls: readonly string[];
 }
 
-/** What is to be taken down. */
+/** Sources and pods to take down. */
 export interface Meant extends Sources {
   readonly pods: readonly PodView[];
 }

@@ -1,4 +1,4 @@
-/** What `podwire up` has started in a directory, so that `podwire down` ends that and nothing else. */
+/** Processes that `podwire up` has started in a directory, so that `podwire down` ends those and nothing else. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { compact, replaceFileSync } from '@podwire/platform';
 export type StartedName = 'agent' | 'podlet';
 export type Started = Partial<Readonly<Record<StartedName, ProcessMark>>>;
 
-/** What `podwire down` needs in order to leave the machine as `podwire up` found it, also when the agents are dead by then. */
+/** State of the machine before `podwire up`, for `podwire down` to restore, also when the agents are dead by then. */
 export interface Ground {
   /** Directories that were not there, each before those in it. */
   readonly absent: readonly string[];
@@ -46,7 +46,7 @@ export function findAbsent(directories: readonly string[]): string[] {
   return [...absent].toSorted((a, b) => a.length - b.length);
 }
 
-/** What an earlier call has noted stays: it saw the machine before all of Podwire's. */
+/** A note of an earlier call stays: it saw the machine before all of Podwire's. */
 export function noteGround(places: Places, ground: Ground): void {
   write(places, { ...readStarted(places), ground: { ...ground, ...readGround(places) } });
 }

@@ -66,7 +66,7 @@ function describePod({ name, endpoints }: PodRow, pod: PodView, now: number, pai
   ];
 }
 
-/** What the node agent knows of a pod that another agent has started. */
+/** Rows of the node agent about a pod that another agent has started. */
 function describeAttached({ name, endpoints }: PodRow, now: number): string[] {
   const phases = [...new Set(endpoints.map(({ phase }) => phase))];
   const oldest = Math.min(...endpoints.map(({ createdAt }) => Date.parse(createdAt)));

@@ -37,7 +37,7 @@ export interface TakenDown {
   readonly others: readonly string[];
   /** Agents that were ended: those that `podwire up` had started, once no pod is left. */
   readonly ended: readonly string[];
-  /** What was done so that the node is what it was before `podwire up`; nothing where another has started its agent. */
+  /** Changes that put the node back into its state before `podwire up`; nothing where another has started its agent. */
   readonly node: readonly NodeChange[];
 }
 

@@ -1,4 +1,4 @@
-/** What pods use, for people. */
+/** Resource use of pods, for people. */
 import type { ContainerUse, PodUse } from '@podwire/podlet';
 import { type Colors, printable } from '../io.js';
 import { type Column, renderTable } from '../render/table.js';

@@ -111,7 +111,7 @@ async function followChanges(podAgent: LocalApi, wake: () => void, signal: Abort
   try {
     for await (const _ of podAgent.lines<PodChange>('/v1/watch', signal)) wake();
   } catch (error) {
-    // Whether the pod agent is there, each reading says.
+    // Each reading reports if the pod agent is there.
     if (!(error instanceof PodwireError) && !signal.aborted) throw error;
   }
 }

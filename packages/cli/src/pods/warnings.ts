@@ -1,4 +1,4 @@
-/** What works, but is rarely meant, of the attachments of pods: a host port that hides a process of the node. */
+/** Attachments of pods that work, but are rarely meant: a host port that hides a process of the node. */
 import { PodwireError } from '@podwire/errors';
 import { ApiError, type LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';

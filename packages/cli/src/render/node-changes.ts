@@ -1,7 +1,7 @@
 import type { NodeChange } from '@podwire/agent';
 import { type Colors, printable } from '../io.js';
 
-/** What became of a node that is put back, a line for each thing. */
+/** Changes of a node that is put back, a line for each thing. */
 export function describeNode(node: readonly NodeChange[], paint: Colors): string[] {
   return node.map(({ action, what }) => {
     const verb = action.padEnd(9);

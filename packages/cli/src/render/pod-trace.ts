@@ -32,7 +32,7 @@ export function renderPodTrace(
   ];
 }
 
-/** What the pod agent has not seen the end of. */
+/** Reports if the pod agent has not seen the end of the span. */
 const goesOn = ({ attributes }: Span): boolean => attributes['podwire.open'] === true;
 
 function rowsOf(node: SpanNode, full: boolean): TimelineRow[] {

@@ -16,7 +16,7 @@ export interface StepWords<T> {
   /** Shown meanwhile, and behind ✗ when it fails: `waiting for pods to end`. */
   readonly doing: string;
   readonly done: string;
-  /** What is still open, shown behind …; undefined when it is done. */
+  /** The part that is still open, shown behind …; undefined when it is done. */
   readonly open?: (result: T) => string | undefined;
 }
 

@@ -88,7 +88,7 @@ function measureColumn(
     natural,
     least: cut === 'never' || cut === 'name' ? natural : shortest(least),
     tightest: cut === 'never' ? natural : shortest(Math.min(least, leastName)),
-    // What says nothing goes before everything else.
+    // An empty column goes before everything else.
     importance: isEmpty && importance !== Infinity ? -Infinity : importance,
   };
 }

@@ -9,7 +9,7 @@ const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6])/u;
 
-/** What a reader takes for one character. */
+/** Characters as a reader sees them. */
 function charactersOf(text: string): string[] {
   if (isAscii(text)) return text.split('');
   return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);

@@ -31,7 +31,7 @@ export interface PodState extends PodRecord {
   readonly netns: string;
 }
 
-/** What `podwire testbed status -o json` prints. */
+/** Output of `podwire testbed status -o json`. */
 export interface TestbedState {
   readonly name: string;
   readonly directory: string;

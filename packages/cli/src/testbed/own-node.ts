@@ -88,7 +88,7 @@ function addressesOf(texts: readonly (string | undefined)[]): Addresses {
   return Object.fromEntries(known.map((text) => [familyOf(text), text]));
 }
 
-/** What was left out, in words. */
+/** Omissions, in words. */
 export function describeLimits({ peers, remotes }: OwnNode, hasStore: boolean): string[] {
   if (peers === 0) return ['There are no other nodes.'];
   return [

@@ -1,4 +1,4 @@
-/** What is left of a testbed that was taken away. */
+/** Remains of a testbed that was taken away. */
 import { type Inventory, isNothing } from '@podwire/testbed';
 import { formatPlural } from '../render/counts.js';
 import type { Colors } from '../io.js';

@@ -1,4 +1,4 @@
-/** Who reaches whom, for people. */
+/** Connectivity matrix, for people. */
 import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/testbed';
 import { type Colors, printable } from '../io.js';
 import { type Column, renderTable } from '../render/table.js';
@@ -99,7 +99,7 @@ function renderCell(results: readonly ProbeResult[], detail: Detail, paint: Colo
   return `${paint.green('✓')} ${slowest.toFixed(1)}`;
 }
 
-/** What all failures of a cell have in common that its successes have not: `IPv6`, `udp`. */
+/** The common property of all failures of a cell that no success shares: `IPv6`, `udp`. */
 function describeCell(results: readonly ProbeResult[], failed: readonly ProbeResult[]): string {
   if (failed.length === results.length) return '';
   const [one] = failed;
@@ -161,7 +161,7 @@ function describeFailures(group: readonly ProbeResult[]): string {
 const placed = (name: string, node: string | undefined): string =>
   node === undefined || node === name ? shortName(name) : `${shortName(name)} (${node})`;
 
-/** What everything that failed has in common. */
+/** The common property of all failures. */
 function blame(failed: readonly ProbeResult[], results: readonly ProbeResult[]): string[] {
   if (failed.length < 3) return [];
   const [first] = failed;

@@ -88,7 +88,7 @@ function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors, width: 
   return renderTable({ head: ['POD', 'NODE', ...addresses], rows }, paint, width);
 }
 
-/** What to do with one that has just come up. `podwire`: how this program is called. */
+/** Next steps for one that has just come up. `podwire`: how this program is called. */
 export function renderNext(
   { name, pods, nodes }: TestbedState,
   podwire: string,

@@ -1,4 +1,4 @@
-/** What `peers` and `status` say of a node that holds no lease in the store. */
+/** Output of `peers` and `status` about a node that holds no lease in the store. */
 import { afterEach, expect, test } from 'vitest';
 import { type FakeAgent, run, startFakeAgent } from '../support.js';
 

@@ -11,7 +11,7 @@ import type { View } from '../../src/output/view.js';
 type Rows = Readonly<Record<string, string>>;
 
 interface Watch {
-  /** What the next reading finds; until it is read. */
+  /** Sets the result of the next reading; resolves when it is read. */
   change(rows: Rows | Error): Promise<void>;
   end(): Promise<void>;
   readonly out: () => string;

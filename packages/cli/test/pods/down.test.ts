@@ -22,9 +22,9 @@ interface Said {
   /** Places that are dropped by the call, and that stay. */
   readonly changed?: readonly string[];
   readonly files?: readonly string[];
-  /** What runs before. */
+  /** Pods that run before. */
   readonly before?: readonly PodView[];
-  /** What the watch says before it ends. */
+  /** Events of the watch before it ends. */
   readonly watch: readonly object[];
 }
 

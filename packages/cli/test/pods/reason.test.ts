@@ -21,7 +21,7 @@ function pending(more: Partial<PodView>, status: Status = {}): PodView {
   );
 }
 
-/** What the pod agent says when there is no sandbox. */
+/** Pod as the pod agent reports it when there is no sandbox. */
 function withoutSandbox(reason: string, message: string): PodView {
   const sandbox = { type: 'PodReadyToStartContainers', status: 'False' as const, reason, message };
   return pending({ events: [warn(reason, message)] }, { conditions: [sandbox, unready] });

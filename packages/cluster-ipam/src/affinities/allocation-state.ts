@@ -23,7 +23,7 @@ export interface Affinity {
   state: BlockAffinity['state'];
   /** The block of another node that a borrowed address lies in. */
   readonly borrowedFrom?: string;
-  /** Whether IPAM has it; else it is a spare. */
+  /** True while IPAM uses it; else it is a spare. */
   isOpen: boolean;
   /** A borrowed address that this life has not requested: it may be in use by an imported pod. No spare until that is known. */
   isUnverified?: boolean;

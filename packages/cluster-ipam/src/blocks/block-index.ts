@@ -29,7 +29,7 @@ const none: ReadonlySet<string> = new Set();
 export class BlockIndex {
   readonly #cache: Pick<ClusterCache, 'pools' | 'blocks'>;
   readonly #entries = new Map<string, PoolEntry>();
-  /** What the entries know. */
+  /** Blocks of the entries. */
   readonly #known = new Map<string, Prefix>();
   /** How many known blocks have each length. */
   readonly #lengths = new Map<number, number>();
@@ -61,7 +61,7 @@ export class BlockIndex {
     return [...entry.ownerless].find((cidr) => !except.has(cidr) && !isTaken(cidr));
   }
 
-  /** Whether any block, of whatever size, has addresses of this one. */
+  /** Reports if any block, of whatever size, has addresses of this one. */
   isTouched(pool: string, block: Prefix): boolean {
     return this.#entries.get(pool)?.free.isFree(block) === false;
   }

@@ -55,7 +55,7 @@ export class FreeBlocks {
   next(start: number, skip: (block: Prefix) => number): Prefix | undefined {
     for (let done = 0, at = start % this.#count; done < this.#count;) {
       const index = this.#firstFree(at);
-      // What lies between was looked at, and the rest up to the end when there is none.
+      // The blocks in between were looked at, and the rest up to the end when there is none.
       done += (index ?? this.#count) - at;
       if (done >= this.#count) return undefined;
       if (index === undefined) {

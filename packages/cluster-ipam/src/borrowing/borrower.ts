@@ -116,7 +116,7 @@ export class Borrower {
     if (outcome.committed) cache.noteGone(key, outcome.revision);
   }
 
-  /** Whether no ADD waits for this request of the node: the store was away when it ended, or an earlier life has asked. */
+  /** Reports if no ADD waits for this request: the store was away at its end, or an earlier life has asked. */
   isAbandoned(key: string): boolean {
     const { store, cache } = this.#options;
     return cache.borrowRequests.get(key)?.value.node === store.node && !this.#waiting.has(key);

@@ -89,7 +89,7 @@ export interface FixOptions extends CheckOptions {
 
 export interface FixReport extends CheckReport {
   readonly repaired: readonly { readonly problem: Problem; readonly what: string }[];
-  /** What is left, and why; `problems` is the same without reasons. */
+  /** Problems that are left, and why; `problems` is the same without reasons. */
   readonly left: readonly { readonly problem: Problem; readonly why: string }[];
 }
 
@@ -137,7 +137,7 @@ function selectRepairs(problems: readonly Problem[], options: FixOptions): Work[
 async function repairAll(access: ClusterAccess, work: readonly Work[], signal: AbortSignal) {
   const repaired: { problem: Problem; what: string }[] = [];
   for (const { repair, problems } of work) {
-    // What does not hold any more is looked at again in the next round.
+    // A repair whose condition fails is looked at again in the next round.
     if ((await commit(access, repair.transaction, signal)) === undefined) continue;
     repaired.push(...problems.map((problem) => ({ problem, what: repair.what })));
   }

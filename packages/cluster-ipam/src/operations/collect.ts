@@ -21,7 +21,7 @@ export interface Collection {
 export interface Collector {
   /** One look at everything. To be called every half grace; what was not found in between begins anew. */
   collect(access: ClusterAccess, signal: AbortSignal): Promise<Collection>;
-  /** What was found waits for its second look. */
+  /** Findings that wait for their second look. */
   readonly candidates: number;
 }
 

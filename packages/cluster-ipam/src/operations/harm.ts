@@ -13,7 +13,7 @@ export function podsOfNode(
   return [...new Set(names)].sort();
 }
 
-/** Who has an address of the workload that is none of its pods: `10.244.0.5: default/web on node n1`. */
+/** Users of an address of the workload that are none of its pods: `10.244.0.5: default/web on node n1`. */
 export function otherUsers(
   { allocationRecords }: Pick<ClusterSnapshot, 'allocationRecords'>,
   workload: Pick<Workload, 'namespace' | 'name' | 'addresses'>,
@@ -40,7 +40,7 @@ export function commonEncapsulation(
   return more.length === 0 ? first : undefined;
 }
 
-/** What to know when pools of a network differ; undefined when they do not. */
+/** Advice for pools of a network that differ; undefined when they do not. */
 export function describeMixture(pools: readonly Pool[], pool: Pool): string | undefined {
   const others = othersOf(pools, pool).filter((other) => other.encapsulation !== pool.encapsulation);
   if (others.length === 0) return undefined;

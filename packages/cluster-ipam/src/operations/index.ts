@@ -1,4 +1,4 @@
-/** What people and the controller do to the addresses of the whole cluster. */
+/** Operations of people and the controller on the addresses of the whole cluster. */
 export { type ClusterAccess, commit } from './access.js';
 export {
   checkCluster,

@@ -15,7 +15,7 @@ import { addressesWithin, nameOfWorkload, withoutAssignments } from './workload-
 export interface Migration {
   readonly from: string;
   readonly to: string;
-  /** Who still has an address of `from`, besides the nodes themselves: their ends of tunnels move by themselves. */
+  /** Pods that still have an address of `from`. Nodes are left out: their ends of tunnels move by themselves. */
   readonly pods: readonly MigratingPod[];
   /** Blocks that have not been given back. */
   readonly blocks: readonly MigratingBlock[];
@@ -35,7 +35,7 @@ export interface MigratingPod {
 export interface MigratingBlock {
   readonly cidr: string;
   readonly node?: string;
-  /** Whether its node is in touch with the store: one that is not gives nothing back. */
+  /** True while its node is in touch with the store: one that is not gives nothing back. */
   readonly present: boolean;
 }
 
@@ -158,7 +158,7 @@ const putWorkload = ({ key }: Stored<Workload>, value: Workload): Write => ({
   value: encodeObject(workloadKind, value),
 });
 
-/** What is left of `from`. Pure. @throws PodwireError POOL_UNKNOWN */
+/** The state of the migration away from `from`. Pure. @throws PodwireError POOL_UNKNOWN */
 function describeMigration(snapshot: ClusterSnapshot, from: string, to: string): Migration {
   const { cidr } = requirePool(snapshot.pools, from).value;
   const pods = recordsWithin(snapshot, cidr).flatMap(({ value }) =>

@@ -1,4 +1,4 @@
-/** What pools can be. Pure. */
+/** Rules for pools. Pure. */
 import { parsePrefix } from '@podwire/addresses';
 import { completePool, type Pool, poolKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
@@ -9,7 +9,7 @@ import { type KnownAddress, metBy } from './known-addresses.js';
 /** The settings of a new pool; the others have defaults. */
 export type PoolInput = Pick<Pool, 'name' | 'network' | 'cidr'> & Partial<Omit<Pool, 'deleting'>>;
 
-/** What may be changed of a pool later. `maxBlocksPerNode: null` lifts the limit. */
+/** Fields of a pool that may be changed later. `maxBlocksPerNode: null` lifts the limit. */
 export type PoolPatch = Partial<
   Pick<
     Pool,

@@ -80,7 +80,7 @@ export interface DeletePoolOptions {
   readonly pollEvery?: number;
 }
 
-/** What keeps a pool from being deleted. */
+/** Use of a pool that keeps it from being deleted. */
 export interface PoolUse {
   readonly nodes: readonly string[];
   readonly blocks: readonly string[];
@@ -201,7 +201,7 @@ function requireNoWorkload(snapshot: ClusterSnapshot, pool: Pool): void {
   });
 }
 
-/** What a change of pools was decided on. */
+/** Basis of the decision on a change of pools. */
 export interface PoolChange {
   readonly snapshot: ClusterSnapshot;
   readonly pools: ClusterSnapshot['pools'];
@@ -246,7 +246,7 @@ export function poolValues(pools: ClusterSnapshot['pools']): Pool[] {
   return [...pools.values()].map(({ value }) => value);
 }
 
-/** Whether two prefixes, as text, have the same family. */
+/** Reports if two prefixes, as text, have the same family. */
 export function sameFamily(a: string, b: string): boolean {
   return prefixFrom(a).family === prefixFrom(b).family;
 }

@@ -19,7 +19,7 @@ import { withoutAssignments } from './workload-rules.js';
 
 export interface ReleasedAddress {
   readonly address: string;
-  /** What was removed, in words; empty when the address was not in use. */
+  /** Removals, in words; empty when the address was not in use. */
   readonly done: readonly string[];
 }
 

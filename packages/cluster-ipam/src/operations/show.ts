@@ -143,7 +143,7 @@ export interface Use {
   readonly reportedAt: number;
 }
 
-/** What is known of one address. */
+/** State of one address. */
 export interface AddressShown {
   readonly address: string;
   /** `in-use`; `reserved`; `free`: not reported in use, though it may cool down; `outside`: in no pool. */
@@ -153,7 +153,7 @@ export interface AddressShown {
   readonly block?: string;
   /** Whose block it is. */
   readonly blockOwner?: string;
-  /** Who has borrowed it. */
+  /** Node that has borrowed it. */
   readonly borrower?: string;
   /** More than one is an error that `ipam check` explains. */
   readonly uses: readonly Use[];

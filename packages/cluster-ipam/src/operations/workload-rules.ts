@@ -1,4 +1,4 @@
-/** What workloads can be, and what they have to do with pools. Pure. */
+/** Rules for workloads and for their relation to pools. Pure. */
 import { containsPrefix } from '@podwire/addresses';
 import { type Pool, type Workload, workloadKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';

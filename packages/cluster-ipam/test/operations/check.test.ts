@@ -6,7 +6,7 @@ interface Planted {
   readonly kind: ProblemKind;
   readonly plant: (cluster: TestCluster) => Promise<unknown>;
   readonly says: RegExp;
-  /** Whether it can be repaired without an operator's help. */
+  /** True if it can be repaired without an operator's help. */
   readonly repairs: boolean;
 }
 
@@ -239,7 +239,7 @@ const planted: Readonly<Record<string, Planted>> = {
   },
 };
 
-/** What nodes that are registered use, or could use: must be the same after whatever is repaired. */
+/** Addresses that registered nodes use, or could use: must be the same after each repair. */
 async function heldBy(cluster: TestCluster): Promise<string[]> {
   const { nodes, blocks, allocationRecords } = await readCluster(cluster.access, cluster.signal);
   const isKnown = (node: string | undefined): boolean => node !== undefined && nodes.has(node);

@@ -15,7 +15,7 @@ import {
 } from '../../src/operations/index.js';
 import { createTestCluster, failureOf, type TestCluster } from './cluster.js';
 
-/** What happens to one call after the other; after the last, all go well. */
+/** Fate of one call after the other; after the last, all go well. */
 const plan = fc.array(
   fc.option(fc.constantFrom<Fault>('unavailable', 'request-lost', 'answer-lost', 'conflict'), {
     nil: undefined,

@@ -51,14 +51,14 @@ export interface NodeSettings {
   readonly isAway?: boolean;
 }
 
-/** What an ADD asks for. */
+/** Request of an ADD. */
 export interface AddRequest {
   readonly requested?: string[];
   readonly pools?: string[];
   readonly pod?: PodName;
 }
 
-/** What of a node outlives its agent. */
+/** State of a node that outlives its agent. */
 export interface Disk {
   instance: string;
   file: SavedState | undefined;
@@ -163,7 +163,7 @@ export class TestNode {
     }
   }
 
-  /** What the agent does when its block affinities or pools have changed. */
+  /** Work of the agent when its block affinities or pools have changed. */
   follow(): void {
     this.ipam.setPools(this.addressing.pools(network));
   }

@@ -231,7 +231,7 @@ export class World {
     this.#failure ??= error instanceof Error ? error : new Error(String(error));
   }
 
-  /** What a node hands out is its own by what the store says, also while it is cut off. */
+  /** An address that a node allocates is its own in the store, also while the node is cut off. */
   async #requireOwned(name: string, address: string): Promise<void> {
     const around = hostPrefix(parseAddress(address));
     const blocks = await this.cluster.blocks();

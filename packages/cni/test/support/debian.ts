@@ -31,7 +31,7 @@ export interface DebianHost {
   hostLocal(subnet: string, more?: object): object;
   /** Addresses that host-local has given out in a network. */
   leases(network: string): string[];
-  /** What ADD leaves in the cache. */
+  /** Files that ADD leaves in the cache. */
   cached(): string[];
 }
 

@@ -10,7 +10,7 @@ import type { PrivateHost } from '@podwire/testkit';
 export interface Registry {
   /** `127.0.0.1:PORT` */
   readonly address: string;
-  /** Who asked for something, in their order; `-` for anonymous. */
+  /** Users of the requests, in their order; `-` for anonymous. */
   readonly users: string[];
   /** While set, manifests never come. */
   stalled: boolean;

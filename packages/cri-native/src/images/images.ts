@@ -24,7 +24,7 @@ export function directoryOf(reference: string): string | undefined {
 const isDirectory = (file: string): boolean =>
   fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** What is taken of the file system that it lies on: to add up all files would take minutes. */
+/** Used bytes of the file system that it lies on: to add up all files would take minutes. */
 function usedBytes(directory: string): bigint {
   const { blocks, bfree, bsize } = fs.statfsSync(directory, { bigint: true });
   return (blocks - bfree) * bsize;

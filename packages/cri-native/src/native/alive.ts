@@ -1,5 +1,5 @@
 /**
- * Whether a pause process or shim lives is known from a lock, not from a pid: it keeps the file `alive` open and locked from before
+ * A lock, not a pid, shows that a pause process or shim lives: it keeps the file `alive` open and locked from before
  * it is started until its end (flock(2) belongs to the open file, which it inherits). So there is no moment at which one
  * could be overlooked, whenever this process dies.
  */

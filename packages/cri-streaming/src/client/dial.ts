@@ -79,7 +79,7 @@ export async function dialWebSocket(
   const open = (): Promise<void> =>
     new Promise((resolve, reject) => {
       ws.once('open', () => {
-        // What the server sends with its answer must wait for a listener; the caller resumes.
+        // Messages that the server sends with its answer must wait for a listener; the caller resumes.
         ws.pause();
         resolve();
       });

@@ -1,10 +1,11 @@
 /**
  * One SPDY/3.1 connection over a socket, either end.
  *
- * What the peers of this protocol do (spdystream, which kubectl, kubelet, crictl, containerd and CRI-O are built with) decides two
- * points: it neither sends nor heeds WINDOW_UPDATE, so a window is enforced only on and for a peer that has shown that it knows
- * them by SETTINGS or WINDOW_UPDATE; towards all others TCP itself is the back-pressure, and reading stops when too much
- * waits for its readers. And it drops data that comes before SYN_REPLY, so `open` waits for that.
+ * The behaviour of this protocol's peers (spdystream, which kubectl, kubelet, crictl, containerd and CRI-O are built
+ * with) decides two points: it neither sends nor heeds WINDOW_UPDATE, so a window is enforced only on and for a peer
+ * that has shown that it knows them by SETTINGS or WINDOW_UPDATE; towards all others TCP itself is the back-pressure,
+ * and reading stops when too much waits for its readers. And it drops data that comes before SYN_REPLY, so `open` waits
+ * for that.
  */
 import type { Socket } from 'node:net';
 import { QueuedDuplex } from '../queued-duplex.js';

@@ -17,8 +17,8 @@ export function widen(window: SendWindow, delta: number): void {
 }
 
 /**
- * Whether the peer heeds windows. `ignores` is learned when it sends more than it may, which is how all of spdystream's users are;
- * `heeds` when it sends SETTINGS or WINDOW_UPDATE.
+ * Treatment of windows by the peer. `ignores` is learned when it sends more than it may, which is how all of
+ * spdystream's users are; `heeds` when it sends SETTINGS or WINDOW_UPDATE.
  */
 export type PeerFlowControl = 'unknown' | 'heeds' | 'ignores';
 

@@ -38,7 +38,7 @@ export function createLogWriter(stream: LogStream, options: LogWriterOptions): W
     write: (chunk: Buffer, _encoding, done) => {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const lines = take();
-      // What is left must not keep the whole chunk in memory.
+      // The remainder must not keep the whole chunk in memory.
       rest = Buffer.from(rest);
       if (lines.length === 0) done();
       else append(Buffer.concat(lines), done);

@@ -16,7 +16,7 @@ export function leaveResetStreamsOut(server: Server): void {
   if (handle === undefined) return;
   handling._streamHandler = function (this: Server, interceptors, stream, headers) {
     if (stream.destroyed || stream.closed) {
-      // What was wrong with it may still be told as an event.
+      // A fault of the stream may still arrive as an event.
       stream.on('error', () => undefined);
       return;
     }

@@ -1,4 +1,4 @@
-/** What is known of one pod or node, beside the lists. */
+/** Details of one pod or node, beside the lists. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { NodeRow, PathStep, PodDetail, PodRow, ResourceRow } from '../../src/shapes.js';
 import { formatTime, plural } from '../format.js';

@@ -1,4 +1,4 @@
-/** Who may read: the bearer of the token, through a name of this machine. Pure, but for the token's making. */
+/** Access: for the bearer of the token, through a name of this machine. Pure, but for the token's making. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -12,7 +12,7 @@ export function formatCookie(port: number, token: string): string {
   return `${cookieName(port)}=${token}; Path=/; HttpOnly; SameSite=Strict`;
 }
 
-/** Whether the token is in the cookie, or in an `Authorization: Bearer` header as scripts send it. */
+/** Reports if the token is in the cookie, or in an `Authorization: Bearer` header as scripts send it. */
 export function isAuthorized({ headers }: IncomingMessage, port: number, token: string): boolean {
   const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
   const cookies = (headers.cookie ?? '').split(';').map((each) => each.trim());

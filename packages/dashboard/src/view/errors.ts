@@ -1,4 +1,4 @@
-/** What went wrong lately or is wrong now, with the code and what to do about it. Pure. */
+/** Errors of late and of now, with the code and the action to take. Pure. */
 import { type CatalogueEntry, errorCatalogue } from '@podwire/errors';
 import type { NodeAnswers, PodView } from '../answers.js';
 import type { ErrorRow, NodeRow } from '../shapes.js';
@@ -33,7 +33,7 @@ export function viewErrors(answers: readonly NodeAnswers[], others: readonly Fou
   return [...rows.values()].toSorted((a, b) => (b.at ?? Infinity) - (a.at ?? Infinity)).slice(0, mostErrors);
 }
 
-/** What is so now counts as later than any moment. */
+/** A current error counts as later than any moment. */
 const latest = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? null : Math.max(a, b);
 

@@ -62,7 +62,7 @@ function noteStore(
   return ['The store is not asked: start with --store or --config to see every node and the shared pools.'];
 }
 
-/** What differs between two pictures; undefined when nothing does. */
+/** Difference between two pictures; undefined when there is none. */
 export function findChange(before: DashboardView, after: DashboardView): Partial<DashboardView> | undefined {
   const parts = Object.entries(after).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof DashboardView]),

@@ -14,7 +14,7 @@ export interface EngineCall {
 }
 
 export interface Engine {
-  /** What `podwire podlet --runtime` is told. */
+  /** Value of `podwire podlet --runtime`. */
   readonly runtime: string;
   /** Further words for it. */
   readonly more: readonly string[];

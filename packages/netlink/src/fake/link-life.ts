@@ -1,4 +1,4 @@
-/** What happens to addresses, routes and everything else when links come, go, rise and fall. */
+/** Effects on addresses, routes and everything else when links come, go, rise and fall. */
 import { addressToBytes, parseInterfaceAddress } from '@podwire/addresses';
 import type { InterfaceAddressEntry } from '../address.js';
 import { decodeIp } from '../ip-address.js';

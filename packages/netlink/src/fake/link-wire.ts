@@ -16,7 +16,7 @@ import { decodeMac, encodeMac } from '../mac.js';
 import { PayloadWriter } from '../payload.js';
 import type { FakeLink } from './state.js';
 
-/** What a link request says. */
+/** Content of a link request. */
 export type LinkRequest = ReturnType<typeof readLinkRequest>;
 
 export function readLinkRequest(message: NetlinkMessage) {
@@ -42,7 +42,7 @@ function readPeer(data: Attributes | undefined): ReturnType<typeof readOwn> | un
   return readOwn(readStructure(bytes, rt.IFINFOMSG, 'ifinfomsg'), new Attributes(bytes, rt.IFINFOMSG));
 }
 
-/** What is said about one link; a veth's two ends are described alike. */
+/** Description of one link; a veth's two ends are described alike. */
 export type LinkDescription = ReturnType<typeof readOwn>;
 
 function readOwn(bytes: Buffer, attributes: Attributes) {

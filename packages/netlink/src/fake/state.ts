@@ -1,4 +1,4 @@
-/** What the fake kernel knows. Lists are replaced or changed in place by the handlers, never by readers. */
+/** State of the fake kernel. Lists are replaced or changed in place by the handlers, never by readers. */
 import type { InterfaceAddressEntry } from '../address.js';
 import type { Filter } from '../filter.js';
 import type { ForwardingEntry } from '../forwarding.js';
@@ -78,7 +78,7 @@ function defaultRules(): Rule[] {
   return [rule(4, 0, 255), rule(4, 32766, 254), rule(4, 32767, 253), rule(6, 0, 255), rule(6, 32766, 254)];
 }
 
-/** What every handler gets: whose request it is, and how to reach the rest of the kernel. */
+/** Context of every handler: the source of the request, and the way to the rest of the kernel. */
 export interface FakeContext {
   readonly namespace: NamespaceState;
   /** The namespace that a file descriptor in a request stands for. @throws FakeErrno EBADF */

@@ -1,4 +1,4 @@
-/** What a compliance case needs, whichever kernel it runs on. */
+/** Environment of a compliance case, whichever kernel it runs on. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { listLinks, NetlinkBatchError, type NetlinkConnection, type NetlinkRequest } from '@podwire/netlink';

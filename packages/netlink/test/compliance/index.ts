@@ -9,7 +9,7 @@ import { tunnelCases } from './tunnels.js';
 
 export type { Case, Environment } from './environment.js';
 
-/** What every kernel does, the real one and the fake one. */
+/** Cases that every kernel passes, the real one and the fake one. */
 export const complianceCases: readonly Case[] = [
   ...linkCases,
   ...readCases,

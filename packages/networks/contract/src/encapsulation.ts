@@ -6,6 +6,6 @@ export const encapsulations = ['direct', 'vxlan', 'vxlan-cross-subnet'] as const
 
 export type Encapsulation = (typeof encapsulations)[number];
 
-/** Whether packets of such a pool ever travel in tunnels. */
+/** Reports if packets of such a pool ever travel in tunnels. */
 export const encapsulates = ({ encapsulation }: { readonly encapsulation?: Encapsulation }): boolean =>
   encapsulation !== undefined && encapsulation !== 'direct';

@@ -11,7 +11,7 @@ export interface LeaseRecord {
   readonly pool: string;
 }
 
-/** Who the pod is, as far as the runtime told us (K8S_POD_* of CNI_ARGS); empty outside Kubernetes. */
+/** Identity of the pod, as far as the runtime sent it (K8S_POD_* of CNI_ARGS); empty outside Kubernetes. */
 export interface PodIdentity {
   readonly namespace?: string;
   readonly name?: string;

@@ -69,7 +69,7 @@ export interface PeerView {
   readonly blocks: readonly string[];
 }
 
-/** What a network is, from the agent's configuration. */
+/** A network, from the agent's configuration. */
 export interface NetworkView {
   readonly name: string;
   readonly model: string;
@@ -78,9 +78,9 @@ export interface NetworkView {
   readonly options?: unknown;
 }
 
-/** What the node did with packets of others before Podwire made a router of it. */
+/** The node's forwarding before Podwire made a router of it. */
 export interface RouterBefore {
-  /** Whether it forwarded; a family is absent until forwarding is needed for it. */
+  /** True if it forwarded; a family is absent until forwarding is needed for it. */
   readonly forwarded: { readonly 4?: boolean; readonly 6?: boolean };
   /** Names of its bridges, by the family whose forwarding was about to be switched on. */
   readonly bridges: Readonly<Record<4 | 6, readonly string[]>>;
@@ -88,14 +88,14 @@ export interface RouterBefore {
   readonly advertised: readonly string[];
 }
 
-/** What the node is and owns now; `blocks` are the prefixes this node hands out of. */
+/** State of the node now; `blocks` are the prefixes from which this node allocates. */
 export interface NodeView {
   readonly name: string;
   readonly network: NetworkView;
   readonly blocks: readonly string[];
   /** MTU of pod links in bytes, from configuration or the uplink. */
   readonly mtu: number;
-  /** Whether the node speaks the family at all. */
+  /** True if the node has addresses of the family at all. */
   readonly ipv4: boolean;
   readonly ipv6: boolean;
   /** The node has no IPv4 address of its own, so it has nothing to speak to its pods from: a machine without a network. */
@@ -153,7 +153,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What other nodes must know of a node and can derive from its name. */
+/** Facts that other nodes must know of a node and can derive from its name. */
 export interface NodeIdentity {
   /** MAC of the node's end of tunnels. */
   readonly tunnelMac: string;
@@ -167,7 +167,7 @@ export interface NetworkModel {
   readonly name: string;
   /** One sentence for the configuration reference. */
   readonly description: string;
-  /** What pools of its networks may have. */
+  /** Encapsulations that pools of its networks may have. */
   readonly encapsulations: readonly Encapsulation[];
   /**
    * The shared tables that its networks need. `traffic` is the packet filter: anti-spoofing, host ports, masquerading and no
@@ -178,7 +178,7 @@ export interface NetworkModel {
   readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
   planNode(node: NodeView): Resource[];
-  /** What the node needs to reach the pods of another node. */
+  /** Plans the resources by which the node reaches the pods of another node. */
   planPeer(node: NodeView, peer: PeerView): Resource[];
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;

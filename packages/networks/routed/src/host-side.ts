@@ -4,7 +4,7 @@ import type { NodeView } from '@podwire/network-contract';
 import { gateways } from './gateways.js';
 import { familiesOf, type PodAddress } from './pod-addresses.js';
 
-/** What the node gets for one pod, beside the veth itself. */
+/** Resources of the node for one pod, beside the veth itself. */
 export function planHostSide(link: string, addresses: readonly PodAddress[], node: NodeView): Resource[] {
   return [
     ...parameters(link, addresses),

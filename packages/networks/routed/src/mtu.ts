@@ -27,8 +27,8 @@ export function podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): nu
 }
 
 /**
- * Whether full-size packets of this node's pods (`node.mtu`) get to the pods of the peers: through its own underlay and through
- * theirs. Each node looks at its own direction. A peer whose MTU is not known is no problem.
+ * Checks that full-size packets of this node's pods (`node.mtu`) get to the pods of the peers: through its own underlay
+ * and through theirs. Each node looks at its own direction. A peer whose MTU is not known is no problem.
  */
 export function checkMtu(node: NodeView, peers: readonly PeerView[]): Problem[] {
   const { underlay } = node;

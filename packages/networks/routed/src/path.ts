@@ -35,12 +35,12 @@ export function pairOf(node: NodeView, peer: PeerView): NodePair {
   return { node, peer, direct, ...compact({ remote }) };
 }
 
-/** Whether packets between the two take the tunnel, by the pool they are of. */
+/** Reports if packets between the two take the tunnel, by the pool they are of. */
 function takesTunnel({ direct }: NodePair, { encapsulation }: PoolView, family: Family): boolean {
   return encapsulation === 'vxlan' || (encapsulation === 'vxlan-cross-subnet' && !direct[family]);
 }
 
-/** Whether any packets between the two take the tunnel. */
+/** Reports if any packets between the two take the tunnel. */
 export const shareTunnel = (pair: NodePair): boolean =>
   pair.node.network.pools.some((pool) => takesTunnel(pair, pool, familyOf(pool.cidr)));
 

@@ -7,9 +7,10 @@ import { tunnelMac } from './tunnel.js';
 import { type NodePair, pairOf, poolAround, shareTunnel, type Path, pathTo } from './path.js';
 
 /**
- * What the node needs to reach the pods of another one: a route for each block and each borrowed address of it, and for
- * tunnels what stands for the peer's end. Blocks that cannot be reached have none; see {@link unreachableBlocks}. An own address
- * that is lent to the peer is one of its blocks: its route is longer than our blackhole.
+ * Resources by which the node reaches the pods of another one: a route for each block and each borrowed address of it,
+ * and for tunnels what stands for the peer's end. Blocks that cannot be reached have none; see {@link
+ * unreachableBlocks}. An own address that is lent to the peer is one of its blocks: its route is longer than our
+ * blackhole.
  */
 export function planPeer(node: NodeView, peer: PeerView): Resource[] {
   if (node.underlay === undefined) return [];

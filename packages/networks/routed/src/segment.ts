@@ -2,8 +2,8 @@ import { containsAddress, type Family, parseInterfaceAddress, prefixOf } from '@
 import type { PeerView, UnderlayView } from '@podwire/network-contract';
 
 /**
- * Whether two nodes reach each other in this family without a router, by their addresses' prefixes. Both must think so: if
- * only one did, packets would take one path there and another one back.
+ * Reports if two nodes reach each other in this family without a router, by their addresses' prefixes. Both must think
+ * so: if only one did, packets would take one path there and another one back.
  */
 export function sharesSegment(
   node: Pick<UnderlayView, 'ipv4' | 'ipv6'>,

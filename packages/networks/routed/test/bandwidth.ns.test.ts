@@ -5,7 +5,7 @@ import { createWiredHost, type WiredHost, type WiredPod } from './wired-host.js'
 
 const megabit = 1_000_000;
 const rate = 10 * megabit;
-/** What kubelet passes for "no particular burst"; taken at its word it would let 268 MB pass unshaped. */
+/** Value that kubelet passes for "no particular burst"; taken at its word it would let 268 MB pass unshaped. */
 const kubeletBurst = 2_147_483_647;
 
 suite('bandwidth limits with the default burst', () => {

@@ -53,7 +53,7 @@ export interface FabricNode {
   readonly tunnel: Readonly<Record<FamilyName, string>>;
   readonly owned: Owned;
   addPod(addresses?: Partial<Record<FamilyName, string>>): Promise<FabricPod>;
-  /** What leads to these nodes. */
+  /** Resources that lead to these nodes. */
   ownedPeers(peers: readonly FabricNode[]): Owned[];
   /** Makes it know just these nodes, whatever it knew before. */
   meet(peers: readonly FabricNode[]): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a node that forwards for pods does not forward for others: text of chains. */
+/** Limits of forwarding: a node that forwards for pods does not forward for others. Text of chains. */
 import type { Family } from '@podwire/addresses';
 import type { RouterBefore } from '@podwire/network-contract';
 import { podLinkPrefix } from './link-names.js';

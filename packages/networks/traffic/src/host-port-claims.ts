@@ -12,7 +12,7 @@ export interface HostPortClaim {
   readonly address?: string;
 }
 
-/** What an endpoint occupies. @throws PodwireError REQUEST_INVALID as {@link planHostPorts} does */
+/** Host ports that an endpoint occupies. @throws PodwireError REQUEST_INVALID as {@link planHostPorts} does */
 export function hostPortClaims(endpoint: Endpoint): HostPortClaim[] {
   return forwardsOf(endpoint).map(({ protocol, hostPort: port, family, hostIP }) => ({
     protocol,
@@ -23,8 +23,8 @@ export function hostPortClaims(endpoint: Endpoint): HostPortClaim[] {
 }
 
 /**
- * Whether two endpoints cannot hold these at once: the rule of bind(2), by which a port on every address overlaps with
- * the same port on any one of them.
+ * Reports if two endpoints cannot hold these at once: the rule of bind(2), by which a port on every address overlaps
+ * with the same port on any one of them.
  */
 export function claimsConflict(a: HostPortClaim, b: HostPortClaim): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol || a.family !== b.family) return false;

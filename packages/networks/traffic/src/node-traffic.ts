@@ -87,9 +87,9 @@ chain masquerade_hostports {
 }`;
 
 /*
- * What leaves the pools gets the node's address; what stays within them, also other networks' pools, keeps its source, and so
- * does multicast, which no pool holds. Random ports, since two pods that race for the node's same source port would lose one
- * of the packets (kubernetes#56903).
+ * Packets that leave the pools get the node's address; packets within them, also other networks' pools, keep their
+ * source, and so does multicast, which no pool holds. Random ports, since two pods that race for the node's same source
+ * port would lose one of the packets (kubernetes#56903).
  */
 const masqueradeOutgoing = `\
 chain masquerade_outgoing {

@@ -1,4 +1,4 @@
-/** What the packet filter of a node does about tunnels: text of chains and sets. */
+/** Packet filter rules of a node for tunnels: text of chains and sets. */
 import type { Family } from '@podwire/addresses';
 import type { NodeView } from '@podwire/network-contract';
 import { poolsSet } from './pools.js';

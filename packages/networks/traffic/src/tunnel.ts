@@ -9,10 +9,10 @@ import { trafficTable } from './traffic-table.js';
  */
 export const tunnel = { link: 'podwire-vx', id: 4096, port: 4789 } as const;
 
-/** What a tunnel adds to a packet, in bytes: outer IP header, UDP 8, VXLAN 8, inner Ethernet 14 (RFC 7348 §5). */
+/** Bytes that a tunnel adds to a packet: outer IP header, UDP 8, VXLAN 8, inner Ethernet 14 (RFC 7348 §5). */
 export const tunnelOverhead: Readonly<Record<Family, number>> = { 4: 50, 6: 70 };
 
-/** Whether a node needs its tunnel device for this network. */
+/** Reports if a node needs its tunnel device for this network. */
 export function needsTunnel({ network, underlay }: Pick<NodeView, 'network' | 'underlay'>): boolean {
   return underlay !== undefined && network.pools.some(encapsulates);
 }

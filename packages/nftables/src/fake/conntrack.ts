@@ -13,7 +13,7 @@ export class FakeConntrack implements Conntrack {
     this.#faults.inject(fault);
   }
 
-  /** What traffic would do. */
+  /** Adds an entry, as traffic would. */
   addEntry(entry: ConntrackEntry): void {
     this.#entries = [...this.#entries, entry];
   }

@@ -41,7 +41,7 @@ function carryOut(tables: Map<string, FakeTable>, statement: string): Map<string
 const isFamily = (name: string | undefined): name is Family =>
   name !== undefined && Object.hasOwn(families, name);
 
-/** What a script adds stays beside what is there, and breaks the seal. */
+/** The additions of a script stay beside what is there, and break the seal. */
 function addTo(before: FakeTable | undefined, family: Family, name: string, statement: string): FakeTable {
   const [block] = parseBody(statement);
   const body =

@@ -1,4 +1,4 @@
-/** What every PodNetwork promises, as cases that any test runner can run. */
+/** Promises of every PodNetwork, as cases that any test runner can run. */
 import assert from 'node:assert/strict';
 import type { PodAttachment, PodNetwork } from '@podwire/pod-network';
 

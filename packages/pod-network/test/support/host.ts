@@ -25,7 +25,7 @@ export interface PodHost {
   readonly write: (file: string, content: object) => void;
   /** A plugin in shell. `$LOG` is a file for it; VERSION and the previous result are seen to. */
   readonly script: (name: string, body: string) => void;
-  /** What scripts have written. */
+  /** Output of scripts. */
   readonly log: () => string[];
   /** Makes the next call of the plugin `fuse` with this command fail. */
   readonly blow: (command: 'ADD' | 'DEL') => void;

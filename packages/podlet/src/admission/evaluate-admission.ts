@@ -1,6 +1,6 @@
 /**
- * Whether a node takes a pod: the kubelet's admission (pkg/kubelet/lifecycle, predicates of the scheduler), with its reasons and
- * its words, and in its order. Pure: the same pods give the same answer.
+ * Admission of a pod by a node: the kubelet's admission (pkg/kubelet/lifecycle, predicates of the scheduler), with its
+ * reasons and its words, and in its order. Pure: the same pods give the same answer.
  */
 import type { Pod } from '@podwire/pod-spec';
 import { findTaken, hostPortsOf } from './host-ports.js';

@@ -26,8 +26,8 @@ export function isStatic({ metadata }: Pick<Pod, 'metadata'>): boolean {
 }
 
 /**
- * Who has to make room for whom. The kubelet evicts pods of the API for static and for critical ones; without eviction a pod
- * counts only what pods of its rank, and of higher ones, have asked for.
+ * Rank of a pod, which decides the pods that must make room for it. The kubelet evicts pods of the API for static and
+ * for critical ones; without eviction a pod counts only what pods of its rank, and of higher ones, have asked for.
  */
 export function rankOf(pod: Pick<Pod, 'metadata' | 'spec'>): number {
   if (isSystemCritical(pod)) return 2;

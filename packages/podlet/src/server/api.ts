@@ -40,7 +40,7 @@ export interface PodletApi {
   readonly held?: Pick<HeldPods, 'all' | 'kindOf' | 'hold' | 'release'>;
   /** Starts containers of a pod anew. */
   restart(uid: string, names: readonly string[]): void;
-  /** What its file said when it was loaded last; `reload` loads it again. */
+  /** Content of its file when it was loaded last; `reload` loads it again. */
   readonly configuration?: { view(): object; reload(): object };
   /** Ends the pod agent; pods go on. */
   shutDown(): void;

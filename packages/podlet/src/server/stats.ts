@@ -1,4 +1,4 @@
-/** What pods use, as the runtime has it. */
+/** Resource use of pods, as the runtime reports it. */
 import type { ContainerStats, CriRuntime, LinuxPodSandboxStats } from '@podwire/cri';
 import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';

@@ -1,4 +1,4 @@
-/** What a pod waits for while none of its calls is under way: parts of its trace, since most of the time goes there. */
+/** Waits of a pod while none of its calls is under way: parts of its trace, since most of the time goes there. */
 import { type ContainerStatus, isSidecar, type Pod, type PodStatus } from '@podwire/pod-spec';
 import type { PodTrace } from './pod-trace.js';
 

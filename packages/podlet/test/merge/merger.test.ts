@@ -271,7 +271,7 @@ describe('any sequence of snapshots', () => {
     problems: [],
     ...(part ? { incomplete: true } : {}),
   });
-  /** What a listener knows that has only heard of the changes. */
+  /** State of a listener that has only heard of the changes. */
   const replay = (known: Map<string, Pod>, updates: readonly PodUpdate[]): void => {
     for (const { kind, source, pods } of updates) {
       for (const pod of pods) {

@@ -38,7 +38,7 @@ function make(directory: string, each: Change): void {
   }
 }
 
-/** What stands there in the end: pods of files in their order, the first one of a name. */
+/** Final state: pods of files in their order, the first one of a name. */
 function expected(directory: string): string {
   const pods = fs
     .readdirSync(directory)

@@ -13,7 +13,7 @@ import { createWatchdog, describeRuntime, type Watchdog } from './watchdog.js';
 
 type Shape = 'plain' | 'polite' | 'stubborn' | 'double' | 'staged' | 'job' | 'failing' | 'host';
 
-/** What of a pod is expected when everything is at rest: containers that run; undefined for one that has ended. */
+/** Expected state of a pod when everything is at rest: containers that run; undefined for one that has ended. */
 const shapes: Readonly<Record<Shape, { make: (name: string, uid: string) => Pod; running?: string[] }>> = {
   plain: { make: (name, uid) => aPod({ name, uid }), running: ['main'] },
   /** Has done its work when it ends well, but not when it was told to end. */

@@ -50,7 +50,7 @@ async function findDoubles(runtime: CriRuntime): Promise<string[]> {
   );
 }
 
-/** What the runtime has, in few words: `uid attempt READY name:attempt …`, sorted. */
+/** State of the runtime, in few words: `uid attempt READY name:attempt …`, sorted. */
 export async function describeRuntime(runtime: FakeRuntime): Promise<string[]> {
   const { items } = await runtime.listPodSandbox({});
   const { containers } = await runtime.listContainers({});

@@ -1,4 +1,4 @@
-/** What every store promises, as tests: each back end is held to the same. */
+/** Promises of every store, as tests: each back end is held to the same. */
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../contract.js';
 import { faultCases } from './fault-cases.js';

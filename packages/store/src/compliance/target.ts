@@ -1,7 +1,7 @@
-/** What the suite is told about a store, and what its cases get. */
+/** Description of a store for the suite, and the context of its cases. */
 import type { Store } from '../contract.js';
 
-/** What a target may lack. Cases that need it are left out: a back end says here what it lacks. */
+/** Features that a target may lack. Cases that need it are left out: a back end lists here what it lacks. */
 export type StoreFeature =
   /** A watch gives every single change; without it, several writes of one item may arrive as the last of them. */
   | 'history'

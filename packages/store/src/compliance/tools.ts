@@ -1,4 +1,4 @@
-/** What cases are written with. */
+/** Tools for cases. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ErrorCode, PodwireError } from '@podwire/errors';
@@ -67,7 +67,7 @@ export interface OpenWatch {
   snapshot(): Promise<readonly Item[]>;
   /** So many changes, from as many batches as it takes. */
   changes(count: number): Promise<readonly Change[]>;
-  /** What the watch has told so far, put together. */
+  /** Items that the watch has sent so far, put together. */
   readonly copy: ReadonlyMap<string, Item>;
   /** Takes batches until the copy is as `isSo` wants it. */
   until(what: string, isSo: (copy: ReadonlyMap<string, Item>) => boolean): Promise<void>;

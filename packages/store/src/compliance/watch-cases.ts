@@ -1,4 +1,4 @@
-/** What changes, as it is told. */
+/** Cases of watches. */
 import assert from 'node:assert/strict';
 import type { Change, Item, Store } from '../contract.js';
 import type { StoreCase } from './target.js';
@@ -19,7 +19,7 @@ const has =
     return Object.keys(is).length === names.length && names.every((name) => is[name] === wanted[name]);
   };
 
-/** What is left of a watch after its end. */
+/** Asserts that a watch has ended. */
 async function assertEnds(iterator: AsyncIterator<unknown>): Promise<void> {
   const { done } = await inTime('the end of the watch', iterator.next());
   assert.equal(done, true);

@@ -13,7 +13,7 @@ import { type EtcdOptions, type EtcdSpec, type EtcdTimeouts, usualTimeouts } fro
 import { Tokens } from './tokens.js';
 
 /**
- * What to do when it is unknown whether an attempt took effect.
+ * Handling of an attempt of which it is unknown if it took effect.
  * - `read`: it has none.
  * - `repeatable`: a second time changes nothing.
  * - `guarded`: it cannot happen twice, since it makes its own condition fail.

@@ -1,4 +1,4 @@
-/** What is asked, what is answered, and who may ask. */
+/** Requests, answers and access rights. */
 import { type Consul, readDuration, type Rights } from './consul.js';
 
 export interface Asked {

@@ -1,4 +1,4 @@
-/** What a test lets go wrong with the next request that fits. */
+/** Faults that a test plans for the next request that fits. */
 
 export type Fault =
   /** This answer, and nothing is done. */

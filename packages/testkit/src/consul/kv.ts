@@ -67,7 +67,7 @@ function readOne(contents: Contents, key: string): Answer {
   return json([entry], { index: entry.ModifyIndex });
 }
 
-/** What may not be read is left out, and said to be. */
+/** An item that may not be read is left out, and the answer reports that. */
 function list(contents: Contents, prefix: string, query: URLSearchParams, rights: Rights): Answer {
   const { index, entries } = listEntries(contents, prefix);
   const readable = entries.filter(({ Key }) => mayRead(rights, Key));

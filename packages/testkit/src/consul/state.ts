@@ -1,6 +1,6 @@
 /**
- * What a Consul server keeps, as its HTTP API documentation describes it: the KV store, tombstones, sessions, and one index
- * that grows with every write. Written for tests from that documentation; it is not Consul.
+ * State of a Consul server, as its HTTP API documentation describes it: the KV store, tombstones, sessions, and one
+ * index that grows with every write. Written for tests from that documentation; it is not Consul.
  */
 import { compact } from '@podwire/platform';
 

@@ -27,7 +27,7 @@ export interface Containerd {
   readonly cri: CriClient;
   readonly socket: string;
   readonly stateDirectory: string;
-  /** What it has logged so far. */
+  /** Log so far. */
   log(): string;
   /** Ends the daemon and starts it again; containers go on meanwhile, held by their shims. */
   restart(): Promise<void>;
@@ -143,7 +143,7 @@ async function stopSurely(cri: CriClient, id: string): Promise<void> {
   }
 }
 
-/** What a containerd that could not be asked any more has left: processes of its pods, and mounts. */
+/** Removes the remains of a containerd that could not be asked any more: processes of its pods, and mounts. */
 function removeRemains(directory: string, stateDirectory: string): void {
   const namespaces = mountsBelow(stateDirectory).filter((mount) => mount.type === 'nsfs');
   const inodes = new Set(namespaces.map((mount) => fs.statSync(mount.path).ino));

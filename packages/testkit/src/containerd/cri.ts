@@ -8,7 +8,7 @@ import {
   Protocol,
 } from '@podwire/cri';
 
-/** What a sandbox is asked for; everything but the name has a default. */
+/** Request for a sandbox; everything but the name has a default. */
 export interface SandboxSpec {
   readonly name: string;
   readonly namespace?: string;

@@ -27,7 +27,7 @@ export interface EtcdOptions {
   readonly flags?: readonly string[];
 }
 
-/** What a client needs: has the shape of a store's configuration. */
+/** Specification for a client: has the shape of a store's configuration. */
 export interface EtcdSpec {
   readonly kind: 'etcd';
   readonly endpoints: readonly string[];

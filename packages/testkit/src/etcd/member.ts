@@ -8,7 +8,7 @@ export interface EtcdMember {
   readonly endpoint: string;
   readonly dataDirectory: string;
   readonly pid: number;
-  /** What this and all earlier incarnations have logged. */
+  /** Log of this and all earlier incarnations. */
   log(): string;
   /** SIGKILL, and waits for the end. */
   kill9(): Promise<void>;

@@ -10,8 +10,8 @@ import { run, type RunningProcess } from '../processes.js';
 const ownDirectories = ['/var/lib', '/var/log', '/run/netns'];
 
 /**
- * What the kubelet wants the kernel's parameters to be; it sets them itself where they differ, and these are not per
- * namespace (kubernetes 1.20 pkg/kubelet/cm, kernel tunables; `protectKernelDefaults` only makes it fail instead).
+ * Values of the kernel's parameters that the kubelet wants; it sets them itself where they differ, and these are not
+ * per namespace (kubernetes 1.20 pkg/kubelet/cm, kernel tunables; `protectKernelDefaults` only makes it fail instead).
  */
 const kernelParameters: Readonly<Record<string, string>> = {
   'vm/overcommit_memory': '1',
@@ -43,7 +43,7 @@ export async function withPrivateFiles(host: PrivateHost): Promise<HostWithFiles
   holder.child.stdin?.write('held\n');
   await holder.waitForOutput(/^held$/m);
   host.defer(async () => {
-    // What a runtime that has failed left in the namespaces that it pinned here.
+    // Processes that a failed runtime left in the namespaces that it pinned here.
     for (const pid of processesIn(pinnedNamespaces(holder.pid))) killQuietly(pid);
     await holder.stop();
     // Processes that were killed a moment ago leave it a moment later.

@@ -7,7 +7,7 @@ export interface DiffOptions {
 }
 
 /**
- * What differs between two snapshots, one line each: `- links/cali1 {…}` is gone, `+ …` is new, `~ links/eth0 mtu: 1500 →
+ * Difference between two snapshots, one line each: `- links/cali1 {…}` is gone, `+ …` is new, `~ links/eth0 mtu: 1500 →
  * 1450` has changed. A section that only one of them has counts whole. Of `processes` only those are listed that have come.
  */
 export function diffSnapshots(before: Snapshot, after: Snapshot, options: DiffOptions = {}): string[] {

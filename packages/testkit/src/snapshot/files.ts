@@ -116,7 +116,7 @@ export function describeProcess(pid: number): string | undefined {
   }
 }
 
-/** What a process has open: target → how often. Numbers of sockets, pipes and inodes are left out. */
+/** Open descriptors of a process: target → how often. Numbers of sockets, pipes and inodes are left out. */
 export function describeDescriptors(pid: number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const descriptor of fs.readdirSync(`/proc/${pid}/fd`)) {

@@ -126,8 +126,8 @@ function addressesOf(link: Row): Row[] {
 }
 
 /**
- * What IPv6 derives from an address or a carrier, by a worker: a moment later, or seconds later where it looks for duplicates
- * (addrconf_dad_work). The address itself is in the snapshot.
+ * Entries that IPv6 derives from an address or a carrier, by a worker: a moment later, or seconds later where it looks
+ * for duplicates (addrconf_dad_work). The address itself is in the snapshot.
  */
 const isOfWorker = (row: Row): boolean =>
   text(row, 'dst').includes(':') &&

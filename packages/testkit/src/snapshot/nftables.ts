@@ -32,7 +32,7 @@ function describe(row: Row): unknown {
   const cleaned = withoutCounts(plain) as Record<string, unknown>;
   const { elem: elements, ...rest } = cleaned;
   if (!Array.isArray(elements)) return cleaned;
-  // What packets put into a set comes and goes with them.
+  // Elements that packets put into a set come and go with them.
   if (Array.isArray(cleaned['flags']) && cleaned['flags'].includes('dynamic')) return rest;
   return { ...cleaned, elem: elements.map(canonical).sort() };
 }

@@ -9,7 +9,7 @@ import { eventually } from '../until.js';
 export interface Systemd {
   /** Runs a program beside its services: in all of its namespaces. */
   run(argv: readonly string[], options?: RunOptions): Promise<string>;
-  /** What it and its services have said, one JSON object a line (journalctl(1)). */
+  /** Log of it and its services, one JSON object a line (journalctl(1)). */
   journal(...match: string[]): Promise<string>;
 }
 

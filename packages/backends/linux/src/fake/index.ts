@@ -81,7 +81,7 @@ function createSysctls(route: NetlinkConnection): Sysctls {
   };
 }
 
-/** What is set by attribute shows in the file too. */
+/** A setting made by attribute shows in the file too. */
 function readLinkSetting(route: NetlinkConnection, key: string): string | undefined {
   const setting = linkSettingOf({ key, value: '0' });
   if (setting === undefined) return undefined;

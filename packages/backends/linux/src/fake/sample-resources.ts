@@ -1,7 +1,7 @@
 import type { Resource } from '@podwire/engine';
 import type {} from '../resources.js';
 
-/** What the node needs for {@link podResources}: one table with the sets that elements go to. */
+/** Resources of the node for {@link podResources}: one table with the sets that elements go to. */
 export const nodeResources: readonly Resource[] = [
   { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
   {

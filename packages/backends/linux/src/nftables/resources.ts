@@ -5,7 +5,7 @@ export interface NftTable {
   readonly kind: 'nft-table';
   readonly family: 'ip' | 'ip6' | 'inet';
   readonly name: string;
-  /** What stands between the braces of `table FAMILY NAME { … }`. Element contents of its sets are not part of it. */
+  /** Text between the braces of `table FAMILY NAME { … }`. Element contents of its sets are not part of it. */
   readonly body: string;
 }
 

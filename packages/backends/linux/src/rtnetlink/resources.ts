@@ -60,9 +60,9 @@ export interface LinkUp {
 }
 
 /**
- * What is sent through the link really leaves. The end of a veth that came up first gets its carrier when the second does, but
- * a worker of the kernel acts on that later (net/core/link_watch.c), and until then everything sent is dropped without a word.
- * Asking for the link makes the kernel act at once. Removing it does nothing.
+ * Packets sent through the link really leave. The end of a veth that came up first gets its carrier when the second
+ * does, but a worker of the kernel acts on that later (net/core/link_watch.c), and until then everything sent is
+ * dropped without a word. Asking for the link makes the kernel act at once. Removing it does nothing.
  */
 export interface LinkReady {
   readonly kind: 'link-ready';

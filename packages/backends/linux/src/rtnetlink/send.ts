@@ -16,7 +16,7 @@ interface Encoded {
   readonly failures: Failure[];
 }
 
-/** What cannot be encoded (its link is not there, its namespace is gone) is a failure. */
+/** A resource that cannot be encoded (its link is not there, its namespace is gone) is a failure. */
 export function encodeAll(resources: readonly Resource[], encode: Encode): Encoded {
   const encoded: Encoded = { requests: [], origins: [], failures: [] };
   for (const resource of resources) {

@@ -1,4 +1,4 @@
-/** What is wrong with addresses in use, as nodes have reported them. */
+/** Problems of addresses in use, as nodes have reported them. */
 import { containsPrefix } from '@podwire/addresses';
 import type { Block, AllocationRecord, Allocation, Stored } from '@podwire/cluster-state';
 import { listSome, prefixFrom } from '../text.js';
@@ -177,7 +177,7 @@ function doubled(
   };
 }
 
-/** Who may have the address: the node that has borrowed it, or else the owner of its block. */
+/** Node that may have the address: the one that has borrowed it, or else the owner of its block. */
 function rightfulOf(blocks: Evidence['snapshot']['blocks'], address: string): string | undefined {
   const prefix = prefixFrom(address);
   for (const { value } of blocks.values()) {

@@ -1,4 +1,4 @@
-/** What is wrong with blocks and their borrowed addresses. */
+/** Problems of blocks and their borrowed addresses. */
 import { compact } from '@podwire/platform';
 import { containsPrefix, overlaps } from '@podwire/addresses';
 import { type Block, blockKind, type Stored } from '@podwire/cluster-state';

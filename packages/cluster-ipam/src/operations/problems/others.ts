@@ -1,4 +1,4 @@
-/** What is wrong with pools, workloads, unreachable and requests; and what cannot be read. */
+/** Problems of pools, workloads, unreachable and requests; and objects that cannot be read. */
 import { overlaps } from '@podwire/addresses';
 import {
   type UnreachableNode,
@@ -113,7 +113,7 @@ function findBadIntent({ snapshot }: Evidence, workload: Workload): Problem[] {
   ];
 }
 
-/** What is kept for a pod in no pool, or without being sticky for a pod that has it no more. */
+/** Assignments in no pool, or of a workload that is not sticky to a pod that no longer has the address. */
 function findAssignments(
   { snapshot }: Evidence,
   { key, value: workload, revision }: Stored<Workload>,

@@ -51,7 +51,7 @@ export interface ProblemOptions {
   readonly requestLimit: number;
 }
 
-/** What problems are found in. */
+/** Evidence in which problems are found. */
 export interface Evidence extends ProblemOptions {
   readonly snapshot: ClusterSnapshot;
   /** The repair of a block, by key: one for all of its problems, since the second of two writes would find it changed. */
@@ -62,7 +62,7 @@ export interface Evidence extends ProblemOptions {
   readonly allocationRecords: ReadonlyMap<string, Stored<AllocationRecord>>;
 }
 
-/** Whether the pods that an import found there are alive is unknown. */
+/** Reports if the pods that an import found there may be alive or not. */
 export function isUnheard({ snapshot, importedRecords }: Evidence, cidr: string, node: string): boolean {
   return importedRecords.has(`${cidr} ${node}`) && nodeStateOf(snapshot, node) === 'unknown';
 }
