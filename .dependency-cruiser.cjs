@@ -1,4 +1,10 @@
-/** The arrows of docs/architecture.md: every package may import only what stands below it. */
+const path = require('node:path');
+
+/** The data of a backend that models are written in. No model imports anything else of a backend. */
+const linuxResources = 'backends/linux/src/resources.ts';
+const linuxKeys = 'backends/linux/src/keys.ts';
+
+/** The arrows of docs/architecture.md: every package may import only what stands below it: a package or one file. */
 const below = {
   errors: [],
   addresses: [],
@@ -10,15 +16,23 @@ const below = {
   'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
   ipam: ['platform', 'errors', 'addresses'],
   'networks/contract': ['engine'],
-  'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors'],
-  'networks/routed': ['platform', 'networks/contract', 'networks/traffic', 'engine', 'addresses'],
+  'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors', linuxResources],
+  'networks/routed': [
+    'platform',
+    'networks/contract',
+    'networks/traffic',
+    'engine',
+    'addresses',
+    linuxResources,
+    linuxKeys,
+  ],
   objects: ['platform', 'errors', 'addresses', 'apimachinery', 'store'],
-  policy: ['platform', 'errors', 'addresses', 'apimachinery', 'objects'],
+  policy: ['platform', 'addresses', 'objects'],
   // Written from the documents alone: it shares nothing with the compiler that it is there to test.
   'policy-evaluator': ['addresses', 'objects'],
   'policy-compliance': ['objects', 'policy', 'policy-evaluator'],
-  'networks/policy': ['platform', 'networks/contract', 'engine', 'addresses', 'policy'],
-  planner: ['platform', 'errors', 'engine'],
+  'networks/policy': ['platform', 'engine', 'policy', linuxResources],
+  planner: ['platform', 'engine'],
   'local-api': ['platform', 'errors', 'linux'],
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store', 'networks/contract'],
@@ -74,7 +88,7 @@ const below = {
     'planner',
   ],
   apimachinery: ['platform'],
-  'pod-spec': ['addresses', 'apimachinery', 'platform'],
+  'pod-spec': ['addresses', 'apimachinery'],
   'kubernetes-client': ['addresses', 'errors', 'local-api', 'platform'],
   'cri-streaming': ['addresses', 'platform', 'cri'],
   'cri-compliance': ['cri'],
@@ -83,7 +97,7 @@ const below = {
   protobuf: [],
   cri: ['linux', 'platform', 'protobuf'],
   'pod-network': ['errors', 'linux', 'cni', 'tracing', 'platform', 'apimachinery'],
-  'cri-native': ['errors', 'linux', 'cri', 'cni', 'pod-network', 'tracing', 'platform', 'cri-streaming'],
+  'cri-native': ['errors', 'linux', 'cri', 'pod-network', 'tracing', 'platform', 'cri-streaming'],
   'cri-docker': ['errors', 'linux', 'cri', 'pod-network', 'tracing', 'platform', 'cri-streaming'],
   podlet: [
     'local-api',
@@ -120,7 +134,6 @@ const below = {
     'cri',
     'cri-native',
     'dashboard',
-    'backends/linux',
     'engine',
     'errors',
     'linux',
@@ -135,7 +148,6 @@ const below = {
     'tracing',
     'apimachinery',
     'objects',
-    'policy',
     'pod-spec',
     'kubernetes-client',
     'cri-streaming',
@@ -152,6 +164,7 @@ const below = {
     'networks/contract',
     'networks/routed',
     'networks/traffic',
+    'planner',
     'platform',
     'store',
     'cluster-state',
@@ -160,7 +173,6 @@ const below = {
     'simulation',
     'objects',
     'policy',
-    'policy-evaluator',
     'networks/policy',
     'testkit',
     'cri',
@@ -171,17 +183,47 @@ const below = {
     'errors',
   ],
 };
-const escape = (name) => name.replace('/', '\\/');
+
+const toPattern = (part) => (part.endsWith('.ts') ? `${part.replaceAll('.', '\\.')}$` : `${part}/src/`);
 const arrows = Object.entries(below).map(([name, allowed]) => ({
   name: `${name.replace('/', '-')}-looks-down-only`,
   severity: 'error',
-  from: { path: `^packages/${escape(name)}/src` },
-  to: { path: '^packages/', pathNot: `^packages/(${[name, ...allowed].map(escape).join('|')})/` },
+  from: { path: `^packages/${name}/src/` },
+  to: { path: '^packages/', pathNot: `^packages/(${[name, ...allowed].map(toPattern).join('|')})` },
 }));
 
 module.exports = {
   forbidden: [
     ...arrows,
+    {
+      // An import that leads nowhere would be seen by no other rule.
+      name: 'only-exported-entries',
+      severity: 'error',
+      from: {},
+      to: { path: '^@podwire/', couldNotResolve: true },
+    },
+    {
+      name: 'packages-meet-at-entries',
+      severity: 'error',
+      from: { path: '^packages/((?:(?:backends|networks)/)?[^/]+)/' },
+      to: { path: '^packages/', pathNot: '^packages/$1/', dependencyTypesNot: ['aliased'] },
+    },
+    {
+      // Models import these files, and models do no input or output.
+      name: 'data-of-a-backend-is-pure',
+      severity: 'error',
+      from: { path: '^packages/backends/.*/(resources|keys|places)\\.ts$' },
+      to: { dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-fakes-in-production',
+      severity: 'error',
+      from: {
+        path: '^packages/.*src/',
+        pathNot: '/src/(fake|testing|compliance)(/|\\.ts$)|^packages/(bench|testkit|[a-z]+-compliance)/',
+      },
+      to: { path: '^packages/.*/src/(fake|testing|compliance)(/|\\.ts$)' },
+    },
     {
       name: 'no-circular',
       severity: 'error',
@@ -223,9 +265,9 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)dist/' },
-    includeOnly: '^(packages|plugin)/|node_modules|^[a-z:_/]+$',
-    // `@podwire/x` is its source here: the build is not looked at.
-    tsConfig: { fileName: '.dependency-cruiser.tsconfig.json' },
+    includeOnly: '^(packages|plugin)/|node_modules|^[a-z:_/]+$|^@podwire/',
+    // Every entry of a package (`@podwire/x`, `@podwire/x/testing`) is its source here: the build is not looked at.
+    webpackConfig: { fileName: path.join(__dirname, 'scripts/test/entries.mjs') },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types'] },
   },

@@ -1,18 +1,14 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { listEntries } from './scripts/test/entries.mjs';
 
 const root = import.meta.dirname;
-const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
 
 /** Unit tests run the sources as they are: every export of `@podwire/x` means its source, not its build. */
-const alias = readManifest('.').workspaces.flatMap((folder) => {
-  const { name, exports = {} } = readManifest(folder);
-  return Object.entries(exports).map(([entry, target]) => ({
-    find: new RegExp(`^${name}${entry.slice(1)}$`),
-    replacement: path.join(root, folder, target.default.replace('dist/src', 'src').replace(/js$/, 'ts')),
-  }));
-});
+const alias = listEntries(root).map(({ specifier, source }) => ({
+  find: new RegExp(`^${specifier}$`),
+  replacement: source,
+}));
 
 /** `npm run test:unit`: no tests with the tag `long`, and a tenth of the runs of each property. */
 const isQuick = process.env.PODWIRE_TEST_QUICK === '1';

@@ -41,8 +41,11 @@ process.on('exit', () => removeUnlessMounted(temporary));
 const phases = {
   lint: ['Lint', runLint],
   unit: ['Unit and property tests', runUnit],
-  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: 600 })],
-  system: ['Real servers', (context) => runNodeFiles('system', context, { width: 2, seconds: 600 })],
+  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: context.seconds })],
+  system: [
+    'Real servers',
+    (context) => runNodeFiles('system', context, { width: 2, seconds: context.seconds }),
+  ],
   kubernetes: ['The real Kubernetes', runKubernetes],
 };
 
@@ -119,7 +122,9 @@ async function runPhases({ names, grep, quick, long, times, load, files }) {
   const mark = `PODWIRE_TEST_RUN=${process.pid}-${Date.now()}`;
   const [name, value] = mark.split('=');
   const env = { [name]: value, TMPDIR: scratch, ...(long ? { PODWIRE_TEST_LONG: '1' } : {}) };
-  const context = { root, grep, quick, files, temporary, env };
+  // For one file of a phase.
+  const seconds = long ? 1_800 : 600;
+  const context = { root, grep, quick, files, temporary, env, seconds };
   const touchesMachine = names.some((each) => !harmless.has(each));
   if (touchesMachine) await checkPrerequisites();
   const before = touchesMachine ? takeMachineState() : undefined;

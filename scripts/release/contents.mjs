@@ -1,11 +1,11 @@
-/** What a packed package must have and must not have. */
+/** Files that a packed package must have and must not have. */
 import path from 'node:path';
 
 /** Stands in the README of every package. */
 export const moduleLine = 'ESM only; Node ≥ 20.19; `require()` works from 20.19.';
 
 /** Every file that `exports` and `bin` name. A pattern (`./x/*`) is not checked. */
-function namedFiles({ exports = {}, bin = {} }) {
+export function namedFiles({ exports = {}, bin = {} }) {
   const targets = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target),
   );

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { forEachBounded, runNode } from './children.mjs';
+import { findCommentFaults } from './comments.mjs';
 import { splitForEslint } from './eslint.mjs';
 import { findLineFaults } from './lines.mjs';
 import { findLinkFaults } from './links.mjs';
@@ -68,6 +69,7 @@ export async function runLint({ root }) {
     checkFaults('links of the documentation', findLinkFaults, root),
     checkFaults('lines of the documentation', findLineFaults, root),
     checkFaults('words of the field', findWordFaults, root),
+    checkFaults('comments', findCommentFaults, root),
     checkFaults('commands of CONTRIBUTING.md', findCommandFaults, root),
   ];
 }

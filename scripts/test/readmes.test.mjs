@@ -6,13 +6,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import util from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { listEntries } from './entries.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8'));
 const workspaces = readManifest('.').workspaces;
 const folderOf = new Map(workspaces.map((folder) => [readManifest(folder).name, folder]));
 
-/** What an example takes as given. */
+/** Names that an example takes as given. */
 const executed = {
   '@podwire/apimachinery': {},
   '@podwire/ipam': {},
@@ -39,19 +40,16 @@ const examplesOf = (folder) => {
   return [...text.matchAll(/^```(?:ts|js)[^\n]*\n([^]*?)^```$/gm)].map(([, code]) => code);
 };
 
+const entries = listEntries(root);
+
 /** The exports of an entry (`@podwire/x` or `@podwire/x/testing`), from the sources as in vitest.config.js. */
-function load(entry) {
-  const [, name, rest] = /^(@[^/]+\/[^/]+)(.*)$/.exec(entry);
-  const folder = folderOf.get(name);
-  const { default: built } = readManifest(folder).exports[`.${rest}`];
-  const source = built.replace('dist/src', 'src').replace(/js$/, 'ts');
-  return import(/* @vite-ignore */ path.join(root, folder, source));
-}
+const load = (entry) =>
+  import(/* @vite-ignore */ entries.find(({ specifier }) => specifier === entry).source);
 
 const entriesOf = (name) =>
-  Object.keys(readManifest(folderOf.get(name)).exports ?? {})
-    .filter((entry) => !entry.includes('*') && !entry.endsWith('.json'))
-    .map((entry) => `${name}${entry.slice(1)}`);
+  entries
+    .map(({ specifier }) => specifier)
+    .filter((specifier) => specifier === name || specifier.startsWith(`${name}/`));
 
 const importPattern = /^import \{([^}]*)\} from '([^']+)';$/gm;
 
@@ -113,10 +111,17 @@ const others = [...folderOf].filter(
 
 const keywords = /^(if|for|while|switch|catch|async|function|return|await|import)$/;
 
+/** Names that a piece of code declares: constants, functions, methods of objects, and parameters. */
+const declaredIn = (code) => [
+  ...[...code.matchAll(/(?:const|let|function|async) (\w+)/g)].map(([, name]) => name),
+  ...[...code.matchAll(/^ *(\w+)\([\w, ]*\) \{/gm)].map(([, name]) => name),
+  ...[...code.matchAll(/\(([\w, ]+)\) (?:=>|\{)/g)].flatMap(([, names]) => names.split(', ')),
+];
+
 /** The functions that a piece of code calls by their bare name, without those that it declares. */
 function callsOf(code) {
   const bare = code.replaceAll(/\/\/.*$/gm, '').replaceAll(/'[^']*'|`[^`]*`/g, "''");
-  const own = [...bare.matchAll(/(?:const|let|function|async) (\w+)/g)].map(([, name]) => name);
+  const own = declaredIn(bare);
   return [...bare.matchAll(/(?<![.\w#])([A-Za-z]\w+)\(/g)]
     .map(([, name]) => name)
     .filter((name) => !own.includes(name) && !(name in globalThis) && !keywords.test(name));
@@ -127,8 +132,7 @@ describe.each(others)('the README of %s', (name, folder) => {
     const needed = Object.keys(readManifest(folder).dependencies ?? {}).filter((other) =>
       folderOf.has(other),
     );
-    const entries = [name, ...needed].flatMap(entriesOf);
-    const modules = await Promise.all(entries.map(load));
+    const modules = await Promise.all([name, ...needed].flatMap(entriesOf).map(load));
     const known = new Set(modules.flatMap((module) => Object.keys(module)));
     const missing = examplesOf(folder)
       .flatMap(callsOf)

@@ -1,6 +1,7 @@
 /** Lists that must agree with each other: a forgotten entry fails only on another machine. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { namedFiles } from '../release/contents.mjs';
 
 const readJson = (...parts) => JSON.parse(fs.readFileSync(path.join(...parts), 'utf8'));
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -22,13 +23,19 @@ const lockFaults = (place, manifest, locked) =>
       (kind) => `package-lock.json is behind the ${kind} of ${place || 'the workspace'}; run: npm install`,
     );
 
-/** A package that imports another must be built after it. */
-function referenceFaults(root, place, manifest, folderOf) {
-  const { references = [] } = readJson(root, place, 'tsconfig.json');
+/** A package must be built after those that it imports, and need not wait for others. */
+export function referenceFaults(place, manifest, references, folderOf) {
   const targets = new Set(references.map((reference) => path.join(place, reference.path)));
-  return Object.keys(manifest.dependencies ?? {})
-    .filter((name) => folderOf.has(name) && !targets.has(folderOf.get(name)))
-    .map((name) => `${place}/tsconfig.json has no reference to ${folderOf.get(name)}, which it depends on`);
+  const needed = Object.keys(manifest.dependencies ?? {}).flatMap((name) => folderOf.get(name) ?? []);
+  const list = `${place}/tsconfig.json`;
+  return [
+    ...needed
+      .filter((folder) => !targets.has(folder))
+      .map((folder) => `${list} has no reference to ${folder}, which it depends on`),
+    ...[...targets]
+      .filter((folder) => !needed.includes(folder))
+      .map((folder) => `${list} has a reference to ${folder}, which it does not depend on`),
+  ];
 }
 
 /** The names of the packages that a source file imports: no files, nothing of Node itself. */
@@ -38,16 +45,34 @@ const importsOf = (text) =>
     .filter((specifier) => !specifier.startsWith('node:'))
     .map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)[0]);
 
-/** What is imported but not declared works here, where everything lies in one node_modules, and nowhere else. */
-function undeclaredFaults(root, place, manifest) {
-  const declared = new Set([manifest.name, ...Object.keys(manifest.dependencies ?? {})]);
-  const files = fs.readdirSync(path.join(root, place, 'src'), { recursive: true });
-  const used = files
+/** Folders with code that users run. `page` is the part of the dashboard that runs in a browser. */
+const productionFolders = ['src', 'page'];
+
+function readSources(root, place) {
+  return productionFolders
+    .map((folder) => path.join(root, place, folder))
+    .filter((folder) => fs.existsSync(folder))
+    .flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map((file) => path.join(folder, file)))
     .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => importsOf(fs.readFileSync(path.join(root, place, 'src', file), 'utf8')));
-  return [...new Set(used)]
-    .filter((name) => !declared.has(name))
-    .map((name) => `${place}/package.json does not declare ${name}, which its sources import`);
+    .map((file) => fs.readFileSync(file, 'utf8'));
+}
+
+/**
+ * Where `dependencies` and the imports of `texts` differ. An undeclared import works here, where everything lies in one
+ * node_modules, and nowhere else. An unused dependency is installed by every user, and keeps an arrow open.
+ */
+export function dependencyFaults(place, manifest, texts) {
+  const declared = new Set(Object.keys(manifest.dependencies ?? {}));
+  const used = new Set(texts.flatMap(importsOf).filter((name) => name !== manifest.name));
+  const list = `${place}/package.json`;
+  return [
+    ...[...used]
+      .filter((name) => !declared.has(name))
+      .map((name) => `${list} does not declare ${name}, which its sources import`),
+    ...[...declared]
+      .filter((name) => !used.has(name))
+      .map((name) => `${list} declares ${name}, which its sources do not import`),
+  ];
 }
 
 /**
@@ -72,7 +97,35 @@ function sharedModuleFaults(root, place) {
   ];
 }
 
-/** What is wrong, in words; empty when all is well. */
+const isPacked = (file, files) => files.some((each) => file === each || file.startsWith(`${each}/`));
+
+/** Each export needs types and code; a package without `exports` needs `main` and `types`. */
+function entryFaults(place, { exports, main, types }) {
+  const entries = exports === undefined ? { '.': { types, default: main } } : exports;
+  if (entries['.'] === undefined) return [`${place}/package.json has no entry "." in exports`];
+  return Object.entries(entries)
+    .filter(([, target]) => !target.types || !(target.default ?? target.import))
+    .map(([entry]) => `${place}/package.json gives no types and code for its entry "${entry}"`);
+}
+
+/**
+ * A published package must bring its changelog and its entries. npm packs no CHANGELOG.md that `files` leaves out, and
+ * without this check only a release shows it.
+ */
+export function archiveFaults(place, manifest) {
+  if (manifest.private) return [];
+  const { files = [], main, types } = manifest;
+  const own = [main, types].filter((file) => file !== undefined).map((file) => file.replace(/^\.\//, ''));
+  const needed = ['CHANGELOG.md', ...namedFiles(manifest), ...own];
+  return [
+    ...[...new Set(needed)]
+      .filter((file) => !isPacked(file, files))
+      .map((file) => `${place}/package.json does not list ${file} in files, so npm does not pack it`),
+    ...entryFaults(place, manifest),
+  ];
+}
+
+/** Faults, in words; empty when all is well. */
 export function findRepositoryFaults(root) {
   const workspace = readJson(root, 'package.json');
   const lock = readJson(root, 'package-lock.json').packages;
@@ -88,8 +141,11 @@ export function findRepositoryFaults(root) {
     for (const project of hasTests ? [place, `${place}/tsconfig.test.json`] : [place])
       if (!built.has(project)) faults.push(`${project} is not in tsconfig.json, so it is not built`);
     faults.push(...lockFaults(place, manifest, lock[place]));
-    faults.push(...referenceFaults(root, place, manifest, folderOf));
-    faults.push(...undeclaredFaults(root, place, manifest), ...sharedModuleFaults(root, place));
+    const { references = [] } = readJson(root, place, 'tsconfig.json');
+    faults.push(...referenceFaults(place, manifest, references, folderOf));
+    faults.push(...dependencyFaults(place, manifest, readSources(root, place)));
+    faults.push(...sharedModuleFaults(root, place));
+    faults.push(...archiveFaults(place, manifest));
   }
   return faults;
 }

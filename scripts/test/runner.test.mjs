@@ -271,8 +271,12 @@ describe('findRepositoryFaults', () => {
   const json = (file, value) => write(file, JSON.stringify(value));
   const lay = () => {
     json('package.json', { name: 'w', workspaces: ['packages/a', 'packages/n/b'] });
-    json('packages/a/package.json', { name: '@x/a', dependencies: { '@x/b': '1', zod: '4' } });
-    json('packages/n/b/package.json', { name: '@x/b' });
+    json('packages/a/package.json', {
+      name: '@x/a',
+      private: true,
+      dependencies: { '@x/b': '1', zod: '4' },
+    });
+    json('packages/n/b/package.json', { name: '@x/b', private: true });
     json('packages/a/tsconfig.json', { references: [{ path: '../n/b' }] });
     json('packages/n/b/tsconfig.json', {});
     const projects = [
@@ -321,6 +325,11 @@ describe('findRepositoryFaults', () => {
       'an import that is not declared',
       () => write('packages/n/b/src/more.ts', `export const load = () => import('@y/z/deep');`),
       /does not declare @y\/z/,
+    ],
+    [
+      'a published package that leaves out its changelog',
+      () => json('packages/n/b/package.json', { name: '@x/b', files: ['src'] }),
+      /packages\/n\/b\/package.json does not list CHANGELOG.md/,
     ],
     [
       'a test that replaces a module for the tests after it',
