@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { replaceFileSync } from '@podwire/platform';
 import type { PodView } from '@podwire/podlet';
 import {
   mountsBelow,
@@ -27,10 +28,8 @@ const combinations: readonly (readonly [RuntimeName, NetworkName])[] = [
 ];
 
 function put(setup: Setup, files: Readonly<Record<string, object>>): void {
-  for (const [name, content] of Object.entries(files)) {
-    fs.writeFileSync(path.join(setup.manifests, `.${name}`), JSON.stringify(content));
-    fs.renameSync(path.join(setup.manifests, `.${name}`), path.join(setup.manifests, name));
-  }
+  for (const [name, content] of Object.entries(files))
+    replaceFileSync(path.join(setup.manifests, name), JSON.stringify(content));
 }
 
 async function until(setup: Setup, what: string, isSo: (pods: readonly PodView[]) => boolean) {
@@ -46,7 +45,7 @@ function dropAll({ manifests }: Setup): void {
   for (const name of fs.readdirSync(manifests)) fs.rmSync(path.join(manifests, name));
 }
 
-/** What has ended has let go of its sandbox, too. */
+/** A pod that has ended has let go of its sandbox, too. */
 const hasEnded = (pods: readonly PodView[]): boolean =>
   pods.every(
     ({ status, stage }) => !['Succeeded', 'Failed'].includes(status.phase) || stage === 'terminated',
@@ -91,7 +90,7 @@ async function picture(setup: Setup, pins: readonly Pin[] = []): Promise<Snapsho
   };
 }
 
-/** What runs on the node, and what is there of pods. */
+/** Processes and pods of the node. */
 const aliveIn = ({ processes = {}, pods = {} }: Snapshot): Snapshot => ({ processes, pods });
 
 /** While it is open, the kernel does not give its number to another namespace. */
@@ -113,7 +112,7 @@ function pinsOf({ host }: Setup, pods: readonly PodView[]): Pin[] {
     .map(hold);
 }
 
-/** What stays is the node's own: Debian's bridge and chains, the claim of a block, directories of the engine. */
+/** The remains are the node's own: Debian's bridge and chains, the claim of a block, directories of the engine. */
 const ofTheNode = [/cni0/, /fe80::/, /ff00::/, /^nftables\//];
 
 /** Also after a failure nothing may be left: pods of the embedded runtime outlive everything. */
@@ -133,7 +132,7 @@ for (const [runtime, network] of combinations) {
         await until(setup, 'the first pod', (pods) => pods.some(({ status }) => status.phase === 'Running'));
         dropAll(setup);
         await until(setup, 'nothing', (pods) => pods.length === 0);
-        // What engines start for a pod ends a moment after it; it must be in no later comparison.
+        // A process that an engine starts for a pod ends a moment after it; it must be in no later comparison.
         await untilSameSnapshot(alive, async () => aliveIn(await picture(setup)), { timeout: 20_000 });
         const before = await picture(setup);
         put(setup, makeManifests(setup.out));

@@ -1,4 +1,4 @@
-/** What tests claim about a path. What passes is sent again until it has; what does not is counted, never waited for. */
+/** Claims about a path. A packet that passes is sent until it has; one that does not is counted, never waited for. */
 import assert from 'node:assert/strict';
 import type { TestNamespace } from './namespaces.js';
 import { pings } from './ping.js';
@@ -6,16 +6,21 @@ import { generous } from './send-again.js';
 import { ask, askOnce, type Endpoint, type Protocol, serveEcho, UnreachableError } from './traffic.js';
 import { until } from './until.js';
 
-/** What is sent; a datagram to the discard port (9) when nothing else is said. */
+/** A packet to send; a datagram to the discard port (9) by default. */
 export interface Attempt {
-  readonly protocol?: Protocol;
+  /** `icmp` is an echo request. Markers may be echo requests too: `source` keeps them out of the count. */
+  readonly protocol?: Protocol | 'icmp';
   readonly port?: number;
   /** The source address; the kernel's choice when absent. */
   readonly source?: string;
   /** Where it would come out when its destination is translated on the way. */
   readonly arrival?: Endpoint;
-  /** Who sends the markers when the sender itself gets no answer to anything. */
+  /** Sender of the markers when the sender itself gets no answer to anything. */
   readonly markers?: TestNamespace;
+  /** Takes the place of pings as markers, on a way that lets none through. Rejects when its marker does not arrive. */
+  readonly sendMarker?: () => Promise<void>;
+  /** Sends one packet; by default from a port of the kernel's choice. */
+  readonly send?: () => Promise<void>;
 }
 
 /** A machine on the way, and the address of it that the one before it can ping. */
@@ -64,8 +69,9 @@ export async function assertArrives(
 }
 
 /**
- * No packet arrives. Each is followed by markers that do arrive, from one machine of the way to the next: queues keep
- * the order, so by then the packet would be there. The receiver's kernel counts, since silence only takes time.
+ * No packet arrives. After the last one come markers that do arrive, from one machine of the way to the next: queues keep
+ * the order, so by then each packet would be there. The receiver's kernel counts, since silence only takes time. Claims
+ * about one receiver may run side by side, where `source` or `port` separates their packets.
  */
 export async function assertBlocked(
   from: TestNamespace,
@@ -75,16 +81,17 @@ export async function assertBlocked(
   attempt: Attempt = {},
 ): Promise<void> {
   await withCounter(to, address, attempt, async (count) => {
-    for (let sent = 0; sent < packets; sent += 1) {
-      await send(from, address, attempt);
-      await sendMarkers(attempt.markers ?? from, way, attempt.arrival?.address ?? address);
-    }
+    await Promise.all(Array.from({ length: packets }, () => send(from, address, attempt)));
+    const {
+      sendMarker = () => sendPings(attempt.markers ?? from, way, attempt.arrival?.address ?? address),
+    } = attempt;
+    await sendMarker();
     const what = `arrived from ${from.name} at ${address}, of ${packets} packets`;
     assert.equal(await count(), 0, what);
   });
 }
 
-async function sendMarkers(from: TestNamespace, way: readonly Hop[], address: string): Promise<void> {
+async function sendPings(from: TestNamespace, way: readonly Hop[], address: string): Promise<void> {
   const senders = [from, ...way.map(({ namespace }) => namespace)];
   const targets = [...way.map((hop) => hop.address), address];
   // Only the whole way is closed; each of its parts is open.
@@ -101,13 +108,17 @@ const sentCodes = ['ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', '
 async function send(
   from: TestNamespace,
   address: string,
-  { protocol = 'udp', port = 9, source }: Attempt,
+  { protocol = 'udp', port = 9, source, send: sendOne }: Attempt,
 ): Promise<void> {
+  if (sendOne !== undefined) return sendOne();
+  if (protocol === 'icmp') return void (await pings(from, address, 1));
   const options = { timeout: 1, ...(source === undefined ? {} : { from: source }) };
   await askOnce(from, protocol, address, port, options).catch((error: unknown) => {
     if (!(error instanceof UnreachableError) || !sentCodes.includes(error.code)) throw error;
   });
 }
+
+let counters = 0;
 
 /** Counts what is delivered in a namespace: after its own filters, before any server. */
 async function withCounter(
@@ -120,14 +131,14 @@ async function withCounter(
   // A translation may also give it another source.
   const isTranslated = arrival.address !== address;
   const from = source === undefined || isTranslated ? '' : `${family} saddr ${source}`;
-  const rule = `${from} ${family} daddr ${arrival.address} ${protocol} dport ${arrival.port} counter`;
-  const chain = `chain seen { type filter hook input priority 300; ${rule}; }`;
-  await to.run(['nft', '-f', '-'], { input: `table inet arrivals { ${chain}; }\n` });
+  const echo = `${family === 'ip6' ? 'icmpv6' : 'icmp'} type echo-request`;
+  const kind = protocol === 'icmp' ? echo : `${protocol} dport ${arrival.port}`;
+  const chain = `chain seen { type filter hook input priority 300; ${from} ${family} daddr ${arrival.address} ${kind} counter; }`;
+  const table = ['table', 'inet', `arrivals${(counters += 1)}`];
+  await to.run(['nft', '-f', '-'], { input: `${table.join(' ')} { ${chain}; }\n` });
   try {
-    await work(async () =>
-      Number(/packets (\d+)/.exec(await to.run(['nft', 'list', 'table', 'inet', 'arrivals']))?.[1]),
-    );
+    await work(async () => Number(/packets (\d+)/.exec(await to.run(['nft', 'list', ...table]))?.[1]));
   } finally {
-    await to.run(['nft', 'delete', 'table', 'inet', 'arrivals']);
+    await to.run(['nft', 'delete', ...table]);
   }
 }

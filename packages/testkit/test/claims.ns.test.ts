@@ -99,6 +99,32 @@ suite('claims about a path', () => {
     await assert.rejects(assertBlocked(pod, world, beyond.ipv4, way()), /arrived from/);
   });
 
+  test('a ping that is dropped is blocked, and pings of others are markers', async () => {
+    const ping = { protocol: 'icmp', source: '10.9.0.2', markers: host.namespace } as const;
+    const toWorld = [{ namespace: host.namespace, address: '10.9.0.1' }];
+    await filter(host.namespace, 'forward', 'iifname pod0 icmp type echo-request drop');
+    await assertBlocked(pod, world, beyond.ipv4, toWorld, ping);
+    await filter(host.namespace, 'forward', '');
+    await assert.rejects(assertBlocked(pod, world, beyond.ipv4, toWorld, ping), /arrived from/);
+  });
+
+  test('claims about one receiver run side by side, each with its own port', async () => {
+    await filter(host.namespace, 'forward', 'iifname pod0 tcp dport 80 drop');
+    const claim = (port: number): Promise<void> =>
+      assertBlocked(pod, world, beyond.ipv4, way(), { protocol: 'tcp', port });
+    await Promise.all([claim(80), assert.rejects(claim(81), /arrived from/)]);
+  });
+
+  test('a marker of its own takes the place of pings', async () => {
+    await filter(host.namespace, 'forward', 'iifname pod0 tcp dport != 22 drop; meta l4proto icmp drop');
+    const sendMarker = async (): Promise<void> => {
+      await assertRefused(pod, 'tcp', beyond.ipv4, 22);
+    };
+    await assertBlocked(pod, world, beyond.ipv4, [], { protocol: 'tcp', port: 80, sendMarker });
+    const lost = { protocol: 'tcp', port: 22, sendMarker: () => Promise.reject(new Error('lost')) } as const;
+    await assert.rejects(assertBlocked(pod, world, beyond.ipv4, [], lost), /lost/);
+  });
+
   test('what a slow link delays is not blocked', async () => {
     // A datagram takes a fifth of a second, a ping twice as long.
     const slow = ['tbf', 'rate', '2kbit', 'burst', '100', 'limit', '9k'];

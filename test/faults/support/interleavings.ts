@@ -1,7 +1,7 @@
 /**
- * A thousand random interleavings of ADD, DEL, CHECK and GC on twenty pods, sent side by side to one real agent on one real kernel:
- * half of them in each of two files. Never two owners of an address, never a leftover. `PODWIRE_SEED` and `PODWIRE_PROPERTY_RUNS`
- * (of each file) choose others.
+ * Random interleavings of ADD, DEL, CHECK and GC on twenty pods, sent side by side to one real agent on one real kernel:
+ * 300, or 2,000 in `npm run test:long`, half of them in each of two files. Never two owners of an address, never a
+ * leftover. `PODWIRE_SEED` and `PODWIRE_PROPERTY_RUNS` (of each file) choose others.
  */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
@@ -22,7 +22,8 @@ import { type Census, openCensus } from './census.js';
 import { type ExpectedOwners, createExpectedOwners } from './expected-owners.js';
 
 const firstSeed = Number(process.env['PODWIRE_SEED'] ?? 20_251_120);
-const numRuns = Number(process.env['PODWIRE_PROPERTY_RUNS'] ?? 500);
+const defaultRuns = process.env['PODWIRE_TEST_LONG'] === '1' ? 1_000 : 150;
+const numRuns = Number(process.env['PODWIRE_PROPERTY_RUNS'] ?? defaultRuns);
 
 const podCount = 20;
 /** Fewer addresses than pods, and few enough ports that pods want the same. */
@@ -66,7 +67,7 @@ const sequence = fc.array(fc.array(operation, { minLength: 1, maxLength: 14 }), 
   maxLength: 3,
 });
 
-/** What may be refused: nothing left, an address or a port of another pod, another endpoint of this name; CHECK of what is not so. */
+/** Expected refusals: nothing left, an address, a port or a name of another endpoint; CHECK of another state. */
 const acceptable: Record<Operation['command'], readonly number[]> = {
   ADD: [11, 102, 103, 4],
   DEL: [],
@@ -137,7 +138,7 @@ async function perform(operation: Operation): Promise<void> {
   counts.refused.set(code, (counts.refused.get(code) ?? 0) + 1);
 }
 
-/** What an operation may do to the owners of addresses. An ADD whose caller has left is taken back some time. */
+/** Effect of an operation on the owners of addresses. An ADD whose caller has left is taken back some time. */
 function recordAnswer({ command, pod, leave }: Operation): (answer: CniAnswer) => void {
   if (command === 'CHECK') return () => undefined;
   if (command === 'ADD' && !leave) {

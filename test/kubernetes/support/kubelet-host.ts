@@ -1,9 +1,9 @@
 /** A machine with Docker Engine, our sandbox service, a network, and a real kubelet that uses them. */
-import fs from 'node:fs';
 import path from 'node:path';
 import { Duplex, PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { openExec, openPortForward } from '@podwire/cri-streaming';
+import { replaceFileSync } from '@podwire/platform';
 import {
   type Agent,
   assertSameSnapshot,
@@ -36,7 +36,7 @@ export interface KubeletHost {
   readonly service: SandboxService;
   /** Absent with the embedded runtime. */
   readonly docker: Docker | undefined;
-  /** What the kubelet says of a pod; names of static pods end in the node's. */
+  /** Status of a pod at the kubelet; names of static pods end in the node's. */
   pod(name: string): Promise<ApiPod | undefined>;
   /** Resolves with the pod when it is Ready. */
   untilReady(name: string, accept?: (pod: ApiPod) => boolean): Promise<ApiPod>;
@@ -125,10 +125,8 @@ async function furnish(host: HostWithFiles, options: KubeletHostOptions): Promis
       execute(`${kubelet.url}/exec/default/${name}-node1/web`, command, request),
     forward: (name, port, words) => forward(`${kubelet.url}/portForward/default/${name}-node1`, port, words),
     writeManifest: (file, manifest) => {
-      const target = path.join(kubelet.manifests, file);
       // The kubelet reads what it sees, so that a half-written file is an error that it shows.
-      fs.writeFileSync(path.join(kubelet.manifests, `.${file}`), JSON.stringify(manifest));
-      fs.renameSync(path.join(kubelet.manifests, `.${file}`), target);
+      replaceFileSync(path.join(kubelet.manifests, file), JSON.stringify(manifest));
     },
     snapshot,
     untilNothingIsLeft: async (before) => {
@@ -199,12 +197,12 @@ async function forward(url: string, port: number, words: string): Promise<string
   return heard;
 }
 
-/** What a web server says to a program in a namespace. */
+/** Answer of a web server to a program in a namespace. */
 export function fetchFrom(namespace: TestNamespace, url: string): Promise<string> {
   return namespace.run(['busybox', 'wget', '-qO-', url]);
 }
 
-/** Whether the web server of a pod can be reached. */
+/** Reports if the web server of a pod can be reached. */
 export async function serves(namespace: TestNamespace, address: string, port = 80): Promise<boolean> {
   return fetchFrom(namespace, `http://${address}:${port}/`).then(
     () => true,

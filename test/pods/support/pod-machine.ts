@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { openLocalApi } from '@podwire/local-api';
+import { replaceFileSync } from '@podwire/platform';
 import type { LoopSettings, PodView } from '@podwire/podlet';
 import {
   type Agent,
@@ -42,7 +43,7 @@ export interface MachineOptions {
   readonly server?: (host: PrivateHost) => Promise<string>;
 }
 
-/** What is there before there is a pod agent. */
+/** State before there is a pod agent. */
 export interface Bare {
   readonly host: PrivateHost;
   readonly paths: Paths;
@@ -62,7 +63,7 @@ export interface PodMachine extends Bare {
   /** Waits until the pod is ready and can be reached. @returns it */
   untilServing(name: string, text?: string): Promise<PodView>;
   untilGone(name?: string): Promise<void>;
-  /** What an HTTP server says to this machine; an error is thrown. */
+  /** Answer of an HTTP server to this machine; an error is thrown. */
   fetch(address: string, port?: number): Promise<string>;
   /** IPv4 addresses that are given away now. */
   addresses(): Promise<readonly string[]>;
@@ -154,8 +155,7 @@ function writeNetwork({ confDir, leases }: Paths, after: readonly object[] = [])
   const ipam = { type: 'host-local', ranges: [[{ subnet: '10.88.0.0/24' }]], dataDir: leases };
   const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipam };
   const text = JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [bridge, ...after] });
-  fs.writeFileSync(path.join(confDir, '.10-pods'), text);
-  fs.renameSync(path.join(confDir, '.10-pods'), path.join(confDir, '10-pods.conflist'));
+  replaceFileSync(path.join(confDir, '10-pods.conflist'), text);
 }
 
 /** One of the entries beside this file, with orders. */
@@ -166,7 +166,7 @@ export function startEntry(host: PrivateHost, entry: string, config: object, ord
   return createService(host, [process.execPath, program, '--config', file], { PODWIRE_FAULTS: orders });
 }
 
-/** What a failed test, or one that is ended by a signal, has left of its pods: they outlive everything else. Not to be waited for. */
+/** Removes the pods of a failed or interrupted test: they outlive everything else. Not to be waited for. */
 function tearDown(host: PrivateHost, paths: Paths): void {
   const pins = fs.readdirSync(paths.netns).map((name) => path.join(paths.netns, name));
   const inside = processesIn(new Set(pins.map((file) => fs.statSync(file).ino)));
@@ -209,8 +209,7 @@ function assemble(
     ...{ ...bare, podAgent, injector },
     write: (file: string, manifest: object | string): void => {
       const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
-      fs.writeFileSync(path.join(paths.manifests, `.${file}`), text);
-      fs.renameSync(path.join(paths.manifests, `.${file}`), path.join(paths.manifests, file));
+      replaceFileSync(path.join(paths.manifests, file), text);
     },
     drop: (file: string): void => fs.rmSync(path.join(paths.manifests, file)),
     until: async (what: string, isSo: Parameters<PodMachine['until']>[1]) => {

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { connectCri, type CriConnection, PodSandboxConfig } from '@podwire/cri';
+import { replaceFileSync } from '@podwire/platform';
 import { createPrivateHost, type Exit, type PrivateHost, type RunningProcess, run } from '@podwire/testkit';
 import { pauseImage } from '@podwire/testkit/containerd';
 import { type Docker, startDocker } from '@podwire/testkit/docker';
@@ -196,9 +197,7 @@ const bridge = (leases: string): object => ({
 export function writeNetwork(host: PrivateHost, { before = [], after = [] }: SandboxHostOptions): void {
   const plugins = [...before, bridge(path.join(host.directory, 'leases')), ...after];
   const text = JSON.stringify({ cniVersion: '1.0.0', name: 'test', plugins });
-  const directory = path.join(host.directory, 'net.d');
-  fs.writeFileSync(path.join(directory, '.10-test'), text);
-  fs.renameSync(path.join(directory, '.10-test'), path.join(directory, '10-test.conflist'));
+  replaceFileSync(path.join(host.directory, 'net.d/10-test.conflist'), text);
 }
 
 /**

@@ -5,7 +5,7 @@ import { createLinuxBackends, type Kernel, openKernel } from '@podwire/backend-l
 import { createEngine, type Engine } from '@podwire/engine';
 import { createPolicyRenderer, type PolicyRenderer, type RenderedDelta } from '@podwire/network-policy';
 import type { CompiledDelta, CompiledDirection, CompiledEndpoint, CompiledPolicy } from '@podwire/policy';
-import { reaches, serveEcho } from '@podwire/testkit';
+import { assertBlocked, reaches, serveEcho, worldAddresses } from '@podwire/testkit';
 import { createWiredHost, type WiredHost, type WiredPod } from './wired-host.js';
 
 const nothing: CompiledDelta = {
@@ -65,18 +65,33 @@ suite('compiled policy in a kernel', () => {
   });
 
   const call = () => ({ signal: AbortSignal.timeout(10_000) });
-  const exchange = (delta: RenderedDelta): Promise<void> => engine.exchange('policy', delta, call());
+  const exchange = (delta: RenderedDelta): Promise<void> =>
+    engine.change({ owner: 'policy' }, { replace: delta.add, remove: delta.remove }, call());
 
-  /** b answers a at its ports 80 and 90, over IPv4 and IPv6, where that is expected. */
+  /** b answers a at its ports 80 and 90, over IPv4 and IPv6, where that is expected; elsewhere no packet gets to it. */
   async function assertAnswers(expected: readonly boolean[]): Promise<void> {
     const probes = [80, 90].flatMap((number) =>
-      [b.ipv4, b.ipv6].map((address) => [address, number] as const),
+      (['ipv4', 'ipv6'] as const).map((family) => ({ number, family })),
     );
-    const answers = probes.map(([address, number], index) =>
-      reaches(a.namespace, 'tcp', address, number, expected[index] ? {} : { timeout: 300 }),
+    const claims = probes.map(({ number, family }, index) =>
+      expected[index] ? assertReaches(family, number) : assertDenied(family, number),
     );
-    assert.deepEqual(await Promise.all(answers), expected);
+    await Promise.all(claims);
   }
+
+  async function assertReaches(family: 'ipv4' | 'ipv6', number: number): Promise<void> {
+    assert.ok(await reaches(a.namespace, 'tcp', b[family], number), `${family}, port ${number}`);
+  }
+
+  /** The node sends the markers: nothing that a closed pod sends is answered. */
+  const assertDenied = (family: 'ipv4' | 'ipv6', number: number): Promise<void> =>
+    assertBlocked(
+      a.namespace,
+      b.namespace,
+      b[family],
+      [{ namespace: host.namespace, address: worldAddresses.host[family] }],
+      { protocol: 'tcp', port: number, source: a[family], markers: host.namespace },
+    );
 
   const linkOf = (wired: WiredPod): string => wired.plan.links[0]!.name;
   const attach = (wired: WiredPod, endpoint: string) => ({

@@ -24,7 +24,7 @@ suite('sources of pods as elements', () => {
     [a, b, c] = [await host.addPod(), await host.addPod(), await host.addPod()];
     for (const pod of [a, b, c])
       await host.namespace.run(['sysctl', '-qw', `net.ipv4.conf.${linkOf(pod)}.rp_filter=0`]);
-    await engine.exchange('policy', { add: [a, b, c].flatMap(sourcesOf), remove: [] }, call());
+    await engine.change({ owner: 'policy' }, { replace: [a, b, c].flatMap(sourcesOf) }, call());
   });
   after(async () => {
     await engine?.close();
@@ -64,9 +64,9 @@ suite('sources of pods as elements', () => {
 
   test('what is in the set is not looked up in the routes', async () => {
     const foreign = planSources(linkOf(a), ['10.244.0.51', 'fd00:244::33']);
-    await engine.exchange('policy', { add: foreign, remove: [] }, call());
+    await engine.change({ owner: 'policy' }, { replace: foreign }, call());
     assert.deepEqual(await spoof('10.244.0.51', 'fd00:244::33'), [1, 1]);
-    await engine.exchange('policy', { add: [], remove: foreign }, call());
+    await engine.change({ owner: 'policy' }, { remove: foreign }, call());
     assert.deepEqual(await spoof('10.244.0.51', 'fd00:244::33'), [0, 0]);
   });
 
@@ -82,7 +82,7 @@ suite('sources of pods as elements', () => {
 
   test('an address that has another pod now is refused behind the former link', async () => {
     const taken = planSources(linkOf(c), ['10.244.0.52', 'fd00:244::34']);
-    await engine.exchange('policy', { add: taken, remove: sourcesOf(c) }, call());
+    await engine.change({ owner: 'policy' }, { replace: taken, remove: sourcesOf(c) }, call());
     assert.deepEqual(await spoof('10.244.0.52', 'fd00:244::34'), [0, 0]);
   });
 });

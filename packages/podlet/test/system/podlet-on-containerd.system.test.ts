@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { replaceFileSync } from '@podwire/platform';
 import { createPrivateHost, type PrivateHost, run } from '@podwire/testkit';
 import { busyboxImage, type Containerd, startContainerd } from '@podwire/testkit/containerd';
 import {
@@ -120,8 +121,7 @@ function write(name: string, more: object = {}, container: object = {}): void {
   };
   const spec = { terminationGracePeriodSeconds: 1, dnsPolicy: 'Default', containers: [main], ...more };
   const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
-  fs.writeFileSync(path.join(manifests, `.${name}`), JSON.stringify(manifest));
-  fs.renameSync(path.join(manifests, `.${name}`), path.join(manifests, `${name}.json`));
+  replaceFileSync(path.join(manifests, `${name}.json`), JSON.stringify(manifest));
 }
 
 const drop = (name: string) => fs.rmSync(path.join(manifests, `${name}.json`));
