@@ -1,4 +1,4 @@
-import { formatMachine } from './machine.js';
+import { formatConditions } from './machine.js';
 import type { Measurement } from './measure.js';
 import { formatComparisons } from './thresholds.js';
 import type { BenchResult } from './run-bench.js';
@@ -6,12 +6,10 @@ import { formatNumber, formatTable } from './table.js';
 
 /** The result as a table for people. */
 export function formatReport(result: BenchResult): string {
-  const { machine, options } = result;
+  const { options } = result;
   const warm = options.warmUp === 0 ? '' : ` after ${options.warmUp} to warm up`;
-  const title = `${options.pods} pods${warm}, ${formatMachine(machine)}`;
-  const load = `load average ${result.load.before.toFixed(1)} before, ${result.load.after.toFixed(1)} after`;
   return [
-    `${title}; ${load}`,
+    `${options.pods} pods${warm}, ${formatConditions(result)}`,
     '',
     ...formatTable([measurementHeader, ...result.measurements.map((one) => measurementRow(result, one))]),
     '',

@@ -28,6 +28,10 @@ test('the agent starts as it was started now, is told to reload, and has a watch
   );
 });
 
+test('the agent keeps what it needs to hear of changes in pods', () => {
+  expect(renderUnit('agent', options)).toMatch(/^CapabilityBoundingSet=.*\bCAP_NET_BROADCAST\b/m);
+});
+
 test('a program below a home or /tmp stays visible for it', () => {
   const unit = renderUnit('agent', { ...options, program: ['/usr/bin/node', '/root/podwire/bin/podwire'] });
   expect(unit).toContain('ProtectHome=read-only');

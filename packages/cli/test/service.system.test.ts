@@ -103,6 +103,14 @@ test('a manifest in its folder becomes a pod', async () => {
   assert.match(await run('pods'), /web/);
 });
 
+test('routes that are deleted in a pod come back long before the next round', async () => {
+  const inPod = (...argv: string[]): Promise<string> =>
+    systemd.run(['nsenter', '-n', '-t', podProcess, ...argv]);
+  const intact = await inPod('ip', 'route');
+  await inPod('ip', 'route', 'flush', 'dev', 'eth0');
+  await eventually('they are back', async () => (await inPod('ip', 'route')) === intact, { timeout: 20_000 });
+});
+
 test('systemctl reload loads the configuration of both', async () => {
   await write('/etc/podwire/agent.yaml', 'log: { level: debug }\n');
   await systemctl('reload', 'podwire-agent');

@@ -4,15 +4,9 @@ import nodeFs from 'node:fs/promises';
 import path from 'node:path';
 import { orUndefined } from './outcome.js';
 
-/** Whether an error carries one of these codes of the operating system (`ENOENT`). */
+/** Reports if an error carries one of these codes of the operating system (`ENOENT`). */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(error.code as string);
-}
-
-/** The part of `node:fs` that is needed; tests pass one that fails like a full disk. */
-export interface SyncFiles {
-  writeFileSync(file: string, data: string | Uint8Array, options: { readonly mode?: number }): void;
-  renameSync(from: string, to: string): void;
 }
 
 export interface ReplaceOptions {
@@ -20,21 +14,28 @@ export interface ReplaceOptions {
   readonly mode?: number;
 }
 
-/** Writes `FILE.new` and renames it. It is not flushed to the disk: for files that end with the boot. */
+export interface SyncReplaceOptions extends ReplaceOptions {
+  /** True if a power failure shall leave the old content or the new one; by default it may also leave half a file. */
+  readonly flush?: boolean;
+}
+
+/** Writes `.NAME.new` beside it, which readers of a directory skip, and renames it. */
 export function replaceFileSync(
   file: string,
   data: string | Uint8Array,
-  options: ReplaceOptions & { readonly fs?: SyncFiles } = {},
+  { mode, flush = false }: SyncReplaceOptions = {},
 ): void {
-  const { fs = nodeFsSync, mode } = options;
-  fs.writeFileSync(`${file}.new`, data, mode === undefined ? {} : { mode });
-  fs.renameSync(`${file}.new`, file);
+  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.new`);
+  // A file that a killed process left would keep its mode.
+  nodeFsSync.rmSync(temporary, { force: true });
+  nodeFsSync.writeFileSync(temporary, data, { flush, ...(mode !== undefined && { mode }) });
+  nodeFsSync.renameSync(temporary, file);
 }
 
 export type AsyncFiles = Pick<typeof nodeFs, 'open' | 'rename' | 'unlink'>;
 
 export interface AsyncReplaceOptions extends ReplaceOptions {
-  /** Whether the file survives a power failure once this has resolved; false by default. */
+  /** True if the file shall survive a power failure once this has resolved; false by default. */
   readonly durable?: boolean;
   /** Looks at the complete new file before the rename; a rejection leaves the old one. */
   readonly verify?: ((temporary: string) => Promise<void>) | undefined;
@@ -60,7 +61,7 @@ export async function replaceFile(
     throw error;
   }
   // Otherwise a power failure may undo the rename.
-  if (durable) await syncPath(fs, directory);
+  if (durable) await syncDirectory(directory, fs);
 }
 
 async function writeNew(
@@ -79,7 +80,8 @@ async function writeNew(
   }
 }
 
-async function syncPath(fs: AsyncFiles, directory: string): Promise<void> {
+/** Flushes names to the disk: files that were made, renamed or removed. */
+export async function syncDirectory(directory: string, fs: Pick<AsyncFiles, 'open'> = nodeFs): Promise<void> {
   const handle = await fs.open(directory, 'r');
   try {
     await handle.sync();
@@ -102,12 +104,9 @@ export function readIfExists(
 }
 
 /** As {@link readIfExists}. */
-export function readIfExistsSync(
-  file: string,
-  fs: { readFileSync(file: string, encoding: 'utf8'): string } = nodeFsSync,
-): string | undefined {
+export function readIfExistsSync(file: string): string | undefined {
   try {
-    return fs.readFileSync(file, 'utf8');
+    return nodeFsSync.readFileSync(file, 'utf8');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;

@@ -22,8 +22,8 @@ export {
   readIfExistsSync,
   replaceFile,
   replaceFileSync,
+  syncDirectory,
   type ReplaceOptions,
-  type SyncFiles,
 } from './files.js';
 export { groupBy } from './group-by.js';
 export { Heap } from './heap.js';

@@ -20,6 +20,14 @@ test('a file is replaced with its mode, and no other file is left', async () => 
   expect(fs.readdirSync(directory)).toEqual(['a']);
 });
 
+test('a file has its mode also where a killed process left a temporary one with another mode', () => {
+  const file = path.join(directory, 'a');
+  fs.writeFileSync(path.join(directory, '.a.new'), 'left behind', { mode: 0o644 });
+  replaceFileSync(file, 'one', { mode: 0o600, flush: true });
+  expect([fs.readFileSync(file, 'utf8'), fs.statSync(file).mode & 0o777]).toEqual(['one', 0o600]);
+  expect(fs.readdirSync(directory)).toEqual(['a']);
+});
+
 test('overlapping calls do not disturb each other', async () => {
   const file = path.join(directory, 'a');
   await Promise.all(['one', 'two', 'three'].map((text) => replaceFile(file, text)));

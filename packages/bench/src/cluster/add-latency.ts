@@ -1,5 +1,6 @@
 /** ADD and DEL on a node of a cluster beside a node alone, with etcd up and with etcd stopped: all in turns. */
 import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
+import type { Programs, StepCall } from '../call.js';
 import { type Candidate, podwireCandidate, type PodSlot } from '../candidates.js';
 import { measure, type Measurement } from '../measure.js';
 import type { Summary } from '../statistics.js';
@@ -11,7 +12,7 @@ export interface AddLatency {
   readonly member: Summary;
   /** p50 of the member by p50 of the one alone, in the same turns. */
   readonly ratio: number;
-  /** What the agents have computed for each call, on all their threads; whatever else they did meanwhile counts too. */
+  /** Computing time of the agents for each call, on all their threads; their other work meanwhile counts too. */
   readonly computed: { readonly alone: number; readonly member: number };
 }
 
@@ -20,13 +21,9 @@ export interface AddFigures {
   readonly stopped: { readonly add: AddLatency; readonly del: AddLatency };
 }
 
-export interface AddOptions {
-  readonly binDir: string;
-  readonly agent: readonly string[];
+export interface AddOptions extends Programs, StepCall {
   readonly pods: number;
   readonly warmUp: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 /** One block for all pods: a node with free addresses does not ask the store. */

@@ -3,6 +3,7 @@
  * way of its ADD, as plugins do that keep every address in the store. The same agent, plugin and etcd; runs take turns.
  */
 import path from 'node:path';
+import type { Programs, StepCall } from '../call.js';
 import { podwireCandidate, type PodSlot } from '../candidates.js';
 import { type Job, launch } from '../launcher.js';
 import { processorTime } from '../process-cost.js';
@@ -27,15 +28,10 @@ export interface Computed {
   readonly etcd: number;
 }
 
-export interface BurstOptions {
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface BurstOptions extends Programs, StepCall {
   readonly nodes: number;
   readonly podsPerNode: number;
   readonly rounds: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 /** Large enough that no block is claimed meanwhile: the latency of one address is compared. */

@@ -3,6 +3,7 @@ import { type Block, blockKind, type Keys, keysBelow, type Node, nodeKind } from
 import { silentLog, systemClock } from '@podwire/platform';
 import { encodeObject, openStore, type Store, type Write } from '@podwire/store';
 import { type ClusterHost, startAgent } from '@podwire/testkit';
+import type { StepCall } from '../call.js';
 import { residentBytes } from '../process-cost.js';
 import { memberConfig, startMembers } from './members.js';
 
@@ -18,11 +19,9 @@ export interface ManyPeers {
   readonly residentBytes: number;
 }
 
-export interface ManyPeersOptions {
+export interface ManyPeersOptions extends StepCall {
   readonly peers: number;
   readonly agent: readonly string[];
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 const pools = [{ name: 'all', cidr: '10.0.0.0/8', encapsulation: 'vxlan' as const }];

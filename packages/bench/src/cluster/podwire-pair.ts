@@ -66,7 +66,7 @@ async function makePod(
   number: number,
 ): Promise<TestNamespace> {
   const { namespace, owned, link, addresses } = planPod(node, view, number);
-  await engine.exchange('policy', { add: planSources(link, addresses), remove: [] }, call());
+  await engine.change({ owner: 'policy' }, { replace: planSources(link, addresses) }, call());
   await engine.apply(owned, call());
   return namespace;
 }

@@ -1,4 +1,4 @@
-import { formatMachine } from '../machine.js';
+import { formatConditions } from '../machine.js';
 import { type Comparison, formatComparisons, evaluate, least, most } from '../thresholds.js';
 import { formatNumber, formatTable } from '../table.js';
 import type { ClusterResult } from './run-cluster.js';
@@ -58,9 +58,9 @@ function compareThroughput({ encapsulation, family, ratio, masqueradingRatio }: 
 }
 
 export function formatCluster(result: ClusterResult): string {
-  const { machine, load, following, planning } = result;
+  const { following, planning } = result;
   return [
-    `Many nodes: ${formatMachine(machine)}; load average ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after`,
+    `Many nodes: ${formatConditions(result)}`,
     '',
     ...formatTimes(result),
     '',

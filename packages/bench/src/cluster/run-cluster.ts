@@ -1,5 +1,4 @@
 /** Many nodes, measured: real agents and a real etcd where that is what counts, and thousands of nodes as function calls. */
-import os from 'node:os';
 import {
   defaultSimulation,
   type FollowingFigures,
@@ -8,7 +7,8 @@ import {
   type PeerFigures,
   type SimulationResult,
 } from '@podwire/simulation';
-import { describeMachine, type Machine } from '../machine.js';
+import { type BenchCall, type Programs, stepsOf } from '../call.js';
+import { type Conditions, noteConditions } from '../machine.js';
 import { type AddFigures, measureAdds } from './add-latency.js';
 import { type AddressBurst, measureAddressBursts } from './address-burst.js';
 import { type BurstFigures, measureBursts } from './burst.js';
@@ -19,11 +19,7 @@ import { measureNewcomers, type NewcomerFigures } from './newcomer.js';
 import { simulateApart } from './simulate-apart.js';
 import { measureThroughput, type Throughput } from './throughput.js';
 
-export interface ClusterOptions {
-  /** Directory with `podwire-cni`. */
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface ClusterOptions extends Programs {
   /** ADDs of each kind of node, with etcd and without; and those before. */
   readonly pods: number;
   readonly warmUp: number;
@@ -55,11 +51,8 @@ export const defaultClusterOptions = {
   simulation: { nodes: [50, 500, 5_000], podsPerNode: 20, followedBlocks: 10_000 },
 } as const satisfies Omit<ClusterOptions, 'binDir' | 'agent'>;
 
-/** What is written as JSON. */
-export interface ClusterResult {
-  readonly machine: Machine;
-  /** One-minute load average: what else the machine was doing. */
-  readonly load: { readonly before: number; readonly after: number };
+/** Content of the JSON output. */
+export interface ClusterResult extends Conditions {
   readonly options: ClusterOptions;
   readonly adds: AddFigures;
   readonly ipam: IpamRate;
@@ -74,46 +67,33 @@ export interface ClusterResult {
   readonly planning: PeerFigures;
 }
 
-export interface ClusterCall {
-  readonly signal: AbortSignal;
-  readonly progress: (progress: {
-    readonly phase: string;
-    readonly done: number;
-    readonly total: number;
-  }) => void;
-}
-
 /**
  * Needs root, etcd-server and etcd-client. Leaves nothing behind.
  * @throws Error when anything does not work: there is no figure for that
  */
-export async function runCluster(options: ClusterOptions, call: ClusterCall): Promise<ClusterResult> {
+export async function runCluster(options: ClusterOptions, call: BenchCall): Promise<ClusterResult> {
   const { signal } = call;
   const { binDir, agent, pods, warmUp, peers } = options;
-  const before = os.loadavg()[0] ?? 0;
-  const steps = (phase: string, done: number, total: number): void => {
-    signal.throwIfAborted();
-    call.progress({ phase, done, total });
-  };
-  const step = (phase: string) => (done: number, total: number) => steps(phase, done, total);
+  const conditions = noteConditions();
+  const { progress } = stepsOf(call);
+  const step = (phase: string) => (done: number, total: number) => progress(phase, done, total);
   // Those who need the machine's quiet first.
-  const throughput = await measureThroughput({ ...options.throughput, signal, progress: steps });
-  const adds = await measureAdds({ binDir, agent, pods, warmUp, signal, progress: steps });
-  const burst = await measureBursts({ ...options.burst, binDir, agent, signal, progress: steps });
+  const throughput = await measureThroughput({ ...options.throughput, signal, progress });
+  const adds = await measureAdds({ binDir, agent, pods, warmUp, signal, progress });
+  const burst = await measureBursts({ ...options.burst, binDir, agent, signal, progress });
   const { nodes, rounds, podsPerNode } = options.burst;
   const addresses = await measureAddressBursts({
     ...{ nodes, rounds, addressesPerNode: podsPerNode, signal },
     progress: step('addresses alone'),
   });
-  steps('addresses in memory', 0, 1);
+  progress('addresses in memory', 0, 1);
   const ipam = measureIpamRate(options.allocations);
   const claims = await measureClaims({ ...options.claims, signal, progress: step('claims in a full pool') });
   const newcomers = await measureNewcomers({ ...options.newcomers, signal, progress: step('newcomers') });
-  const manyPeers = await measureManyPeers({ peers, agent, signal, progress: steps });
+  const manyPeers = await measureManyPeers({ peers, agent, signal, progress });
   const simulated = await simulateAll(options, call);
   return {
-    machine: describeMachine(),
-    load: { before, after: os.loadavg()[0] ?? 0 },
+    ...conditions(),
     options,
     ...{ adds, ipam, burst, addresses, claims, newcomers, manyPeers, throughput },
     ...simulated,
@@ -122,7 +102,7 @@ export async function runCluster(options: ClusterOptions, call: ClusterCall): Pr
 
 async function simulateAll(
   { simulation, peers }: ClusterOptions,
-  { signal, progress }: ClusterCall,
+  { signal, progress }: BenchCall,
 ): Promise<Pick<ClusterResult, 'simulations' | 'following' | 'planning'>> {
   const { podsPerNode, followedBlocks } = simulation;
   progress({ phase: 'what one node pays for many', done: 0, total: 1 });

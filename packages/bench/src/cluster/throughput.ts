@@ -4,6 +4,7 @@
  * turn, so that all see the same machine.
  */
 import { pour, serveSink } from '@podwire/testkit';
+import type { StepCall } from '../call.js';
 import { pairedRatio } from '../statistics.js';
 import { makeByHand } from './hand-made-pair.js';
 import type { Pair } from './pair.js';
@@ -24,11 +25,9 @@ export interface Throughput {
   readonly masqueradingRatio: number;
 }
 
-export interface ThroughputOptions {
+export interface ThroughputOptions extends StepCall {
   readonly rounds: number;
   readonly megabytes: number;
-  readonly signal: AbortSignal;
-  readonly progress: (what: string, done: number, total: number) => void;
 }
 
 interface Candidate {
@@ -73,7 +72,7 @@ async function pourInTurns(
   what: string,
 ): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
-    // Who goes first takes turns.
+    // The candidates take turns in going first.
     const order = round % 2 === 0 ? candidates : candidates.toReversed();
     for (const { pair, rates } of order) {
       signal.throwIfAborted();

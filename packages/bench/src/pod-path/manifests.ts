@@ -1,6 +1,7 @@
 /** The pods that are measured: a static web server, whose image is there. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { replaceFileSync } from '@podwire/platform';
 import { busyboxImage } from '@podwire/testkit/containerd';
 
 export const port = 80;
@@ -28,11 +29,8 @@ export function webPod(name: string): string {
 }
 
 /** Puts it there in one step, as people's tools do. */
-export function placeManifest(directory: string, name: string, text: string): void {
-  const draft = path.join(directory, `.${name}`);
-  fs.writeFileSync(draft, text);
-  fs.renameSync(draft, path.join(directory, `${name}.yaml`));
-}
+export const placeManifest = (directory: string, name: string, text: string): void =>
+  replaceFileSync(path.join(directory, `${name}.yaml`), text);
 
 export const removeManifest = (directory: string, name: string): void =>
   fs.rmSync(path.join(directory, `${name}.yaml`));

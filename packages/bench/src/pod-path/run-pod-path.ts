@@ -9,6 +9,7 @@ import {
 import { type Containerd, startContainerd } from '@podwire/testkit/containerd';
 import { startKubelet, withPrivateFiles } from '@podwire/testkit/kubernetes';
 import { summarize, type Summary } from '../statistics.js';
+import type { BenchCall } from '../call.js';
 import { type Burst, measureBurst } from './burst.js';
 import { measureComingUp } from './coming-up.js';
 import { type IdleFigures, measureIdlePods } from './idle.js';
@@ -25,7 +26,7 @@ export interface PodPathOptions {
   /** `podwire podlet` and `podwire agent`, up to their options. */
   readonly podlet: readonly string[];
   readonly agent: readonly string[];
-  /** Whether the kubelet 1.20.2 is there; without it there is nothing to compare the burst with. */
+  /** True if the kubelet 1.20.2 is there; without it there is nothing to compare the burst with. */
   readonly kubelet: boolean;
 }
 
@@ -49,17 +50,8 @@ export interface PodPathResult {
   readonly idle: IdleFigures;
 }
 
-export interface PodPathCall {
-  readonly signal: AbortSignal;
-  readonly progress: (progress: {
-    readonly phase: string;
-    readonly done: number;
-    readonly total: number;
-  }) => void;
-}
-
 /** @throws Error when a pod does not come up: there is no figure for what does not work */
-export async function runPodPath(options: PodPathOptions, call: PodPathCall): Promise<PodPathResult> {
+export async function runPodPath(options: PodPathOptions, call: BenchCall): Promise<PodPathResult> {
   const runtimes = [
     await inHost('embedded', (host) => measureRuntime(host, 'embedded', options, call)),
     await inHost('containerd', (host) => measureRuntime(host, 'containerd', options, call)),
@@ -108,7 +100,7 @@ async function measureRuntime(
   host: PrivateHost,
   runtime: RuntimeFigures['runtime'],
   options: PodPathOptions,
-  { signal, progress }: PodPathCall,
+  { signal, progress }: BenchCall,
 ): Promise<RuntimeFigures> {
   const network = await startNetwork(host, options.agent);
   const words =
@@ -128,7 +120,7 @@ const embeddedWords = ({ binDir, confDir }: Network): string[] => [
   ...['--runtime', 'embedded', '--cni-conf-dir', confDir, '--cni-bin-dir', binDir],
 ];
 
-async function burstOfPodwire(host: PrivateHost, options: PodPathOptions, call: PodPathCall): Promise<Burst> {
+async function burstOfPodwire(host: PrivateHost, options: PodPathOptions, call: BenchCall): Promise<Burst> {
   const network = await startNetwork(host, options.agent);
   const containerd = await startContainerd(host, network);
   const agent = await startPodAgent({
@@ -146,7 +138,7 @@ async function burstOfPodwire(host: PrivateHost, options: PodPathOptions, call: 
 }
 
 /** The kubelet alone, with static pods of a directory: the same runtime, network and manifests, and nothing that would slow it. */
-async function burstOfKubelet(host: PrivateHost, options: PodPathOptions, call: PodPathCall): Promise<Burst> {
+async function burstOfKubelet(host: PrivateHost, options: PodPathOptions, call: BenchCall): Promise<Burst> {
   // All of it: pinned namespaces are mounts, and those are this host's own.
   const files = await withPrivateFiles(host);
   const network = await startNetwork(files, options.agent);

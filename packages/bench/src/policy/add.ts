@@ -4,6 +4,7 @@
  */
 import { openLocalApi } from '@podwire/local-api';
 import { systemClock } from '@podwire/platform';
+import type { Programs, StepCall } from '../call.js';
 import { podwireCandidate, type PodSlot } from '../candidates.js';
 import { type Member, type Members, startMembers } from '../cluster/members.js';
 import { type Job, launch } from '../launcher.js';
@@ -11,10 +12,7 @@ import { summarize, type Summary } from '../statistics.js';
 import { asWebPod } from './measured-pod.js';
 import { fillStore, homeNamespace } from './pod-cluster.js';
 
-export interface PolicyAddOptions {
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface PolicyAddOptions extends Programs, StepCall {
   readonly policies: number;
   /** Pods of other nodes. */
   readonly knownPods: number;
@@ -22,8 +20,6 @@ export interface PolicyAddOptions {
   readonly pods: number;
   /** Kinds of pods that come for the first time, each with policies of its own. */
   readonly firsts: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 /** Milliseconds of the plugin, from its start to its end. */

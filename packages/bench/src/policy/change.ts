@@ -6,16 +6,14 @@ import { keysBelow, type PolicyStatus, policyStatusKind } from '@podwire/cluster
 import { createStoreSource } from '@podwire/objects';
 import { Notify, systemClock } from '@podwire/platform';
 import { decodeObject, type Item, type Store } from '@podwire/store';
+import type { Programs, StepCall } from '../call.js';
 import { type Members, startMembers } from '../cluster/members.js';
 import { summarize, type Summary } from '../statistics.js';
 import { untilKnown } from './add.js';
 import { addWebPods } from './measured-pod.js';
 import { allowGroup, fillStore, homeNamespace, openEtcd, root } from './pod-cluster.js';
 
-export interface PolicyChangeOptions {
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface PolicyChangeOptions extends Programs, StepCall {
   readonly nodes: number;
   /** In the whole cluster: those of other nodes are objects in the store. */
   readonly pods: number;
@@ -23,8 +21,6 @@ export interface PolicyChangeOptions {
   readonly podsPerNode: number;
   readonly policies: number;
   readonly changes: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 /** Milliseconds. */

@@ -3,11 +3,11 @@ import {
   createCompiler,
   type InputChange,
   type PodFact,
-  type Policy,
   type PolicyCompiler,
   type Selector,
 } from '@podwire/policy';
 import { type Summary, summarize } from '../statistics.js';
+import { label, policyInput } from './inputs.js';
 
 export interface CompileOptions {
   readonly pods: number;
@@ -114,39 +114,11 @@ const pod = (
 function policyAt(index: number): InputChange {
   const isOfNode = index < selections;
   const namespace = isOfNode ? 'team-0' : `team-${index % 100}`;
-  const name = `policy-${index}`;
-  const value: Policy = {
-    id: name,
-    reference: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', namespace, name },
-    tier: 'default',
-    order: 1000,
-    subjects: [
-      {
-        is: 'pods',
-        namespaces: named(namespace),
-        pods: isOfNode ? { is: 'all' } : label('app', `app-${index % 20}`),
-      },
-    ],
-    ingress: [
-      {
-        action: 'allow',
-        services: [{ protocol: 'tcp', ports: [{ first: 8000 + (index % 100), last: 8000 + (index % 100) }] }],
-        source: [{ peers: [peerAt(index, isOfNode)] }],
-        destination: [],
-        path: 'spec.ingress[0]',
-      },
-    ],
-  };
-  return { topic: 'policy', key: name, value };
-}
-
-function peerAt(index: number, isOfNode: boolean) {
-  const own = label('app', `app-${index % 20}`);
+  const ofApp = label('app', `app-${index % 20}`);
+  const subject = { namespaces: named(namespace), pods: isOfNode ? ({ is: 'all' } as const) : ofApp };
   const joined: Selector = { is: 'or', of: [label('joins', 'yes'), label('pod-template-hash', `${index}`)] };
-  return isOfNode
-    ? ({ is: 'pods', namespaces: { is: 'all' }, pods: joined } as const)
-    : ({ is: 'pods', namespaces: { is: 'all' }, pods: own } as const);
+  const allowed = { port: 8000 + (index % 100), pods: isOfNode ? joined : ofApp };
+  return policyInput(namespace, `policy-${index}`, subject, allowed);
 }
 
-const label = (key: string, ...values: string[]): Selector => ({ is: 'in', key, values });
 const named = (namespace: string): Selector => label('kubernetes.io/metadata.name', namespace);

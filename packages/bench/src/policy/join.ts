@@ -5,7 +5,8 @@
 import type { InputChange, Selector } from '@podwire/policy';
 import { createPrivateHost } from '@podwire/testkit';
 import { summarize, type Summary } from '../statistics.js';
-import { KernelPath, label, node, podInput, type Taken } from './kernel-path.js';
+import { label, podInput, policyInput } from './inputs.js';
+import { KernelPath, node, type Taken } from './kernel-path.js';
 
 export interface JoinOptions {
   readonly selectors: number;
@@ -50,27 +51,12 @@ const pod = (name: string, on: string, labels: Readonly<Record<string, string>>,
 
 /** No two of them select the same words, so each has a set of its own. */
 function policyAt(index: number): InputChange {
-  const name = `policy-${index}`;
   const peers: Selector = {
     is: 'or',
     of: [label('team', `${index % 20}`), label('joins', 'yes', `${index}`)],
   };
-  return {
-    topic: 'policy',
-    key: name,
-    value: {
-      ...{ id: name, tier: 'default', order: 1000 },
-      reference: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', namespace, name },
-      subjects: [{ is: 'pods', namespaces: { is: 'all' }, pods: label('app', 'web') }],
-      ingress: [
-        {
-          ...{ action: 'allow', destination: [], path: 'spec.ingress[0]' },
-          services: [{ protocol: 'tcp', ports: [{ first: 8_000 + index, last: 8_000 + index }] }],
-          source: [{ peers: [{ is: 'pods', namespaces: { is: 'all' }, pods: peers }] }],
-        },
-      ],
-    },
-  };
+  const subject = { namespaces: { is: 'all' }, pods: label('app', 'web') } as const;
+  return policyInput(namespace, `policy-${index}`, subject, { port: 8_000 + index, pods: peers });
 }
 
 /** Rounds whose figures do not count. */

@@ -1,8 +1,13 @@
 /** The way of a change through the agent, without its queues: compiler, renderer, engine and the packet filter of the kernel. */
 import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
 import { createEngine, type Engine, type Resource } from '@podwire/engine';
-import { createPolicyRenderer, type LinkChange, type PolicyRenderer } from '@podwire/network-policy';
-import { createCompiler, type InputChange, type PolicyCompiler, type Selector } from '@podwire/policy';
+import {
+  createPolicyRenderer,
+  type LinkChange,
+  type PolicyRenderer,
+  type RenderedDelta,
+} from '@podwire/network-policy';
+import { createCompiler, type InputChange, type PolicyCompiler } from '@podwire/policy';
 
 /** The node that the compiler compiles for. */
 export const node = 'here';
@@ -28,8 +33,12 @@ export class KernelPath {
     return this.#renderer.resources;
   }
 
+  async #exchange({ add, remove }: RenderedDelta): Promise<void> {
+    await this.#engine.change({ owner: 'policy' }, { replace: add, remove }, this.#call);
+  }
+
   async start(): Promise<void> {
-    await this.#engine.exchange('policy', this.#renderer.start(), this.#call);
+    await this.#exchange(this.#renderer.start());
   }
 
   async take(inputs: readonly InputChange[], links: readonly LinkChange[] = []): Promise<Taken> {
@@ -39,7 +48,7 @@ export class KernelPath {
     const compiled = performance.now();
     const rendered = this.#renderer.apply(delta, links);
     const done = performance.now();
-    await this.#engine.exchange('policy', rendered, this.#call);
+    await this.#exchange(rendered);
     const end = performance.now();
     return {
       ...{ compile: compiled - begin, render: done - compiled, exchange: end - done, wall: end - begin },
@@ -51,20 +60,3 @@ export class KernelPath {
     return this.#engine.close();
   }
 }
-
-export const podInput = (
-  namespace: string,
-  name: string,
-  on: string,
-  rest: { readonly labels: Readonly<Record<string, string>>; readonly addresses: readonly string[] },
-): InputChange => ({
-  topic: 'pod',
-  key: `${namespace}/${name}`,
-  value: { namespace, name, node: on, ports: [], labels: rest.labels, addresses: [...rest.addresses] },
-});
-
-export const label = (key: string, ...values: readonly string[]): Selector => ({
-  is: 'in',
-  key,
-  values: [...values],
-});

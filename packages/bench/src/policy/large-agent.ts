@@ -1,20 +1,16 @@
 /** An agent that knows thousands of pods of other nodes and hundreds of policies: what it keeps in memory, and how soon it is there. */
+import type { Programs, StepCall } from '../call.js';
 import { startMembers } from '../cluster/members.js';
 import { residentBytes } from '../process-cost.js';
 import { untilKnown } from './add.js';
 import { addWebPods } from './measured-pod.js';
 import { fillStore, homeNamespace } from './pod-cluster.js';
 
-export interface LargeAgentOptions {
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface LargeAgentOptions extends Programs, StepCall {
   readonly knownPods: number;
   /** All of them select the node's pods. */
   readonly policies: number;
   readonly podsOnNode: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 export interface LargeAgentFigures {

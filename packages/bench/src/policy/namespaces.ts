@@ -6,7 +6,8 @@ import type { LinkChange } from '@podwire/network-policy';
 import type { InputChange } from '@podwire/policy';
 import { createPrivateHost } from '@podwire/testkit';
 import { summarize, type Summary } from '../statistics.js';
-import { KernelPath, label, node, podInput } from './kernel-path.js';
+import { label, podInput } from './inputs.js';
+import { KernelPath, node } from './kernel-path.js';
 
 export interface NamespacesOptions {
   /** Of each namespace. */

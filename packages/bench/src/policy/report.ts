@@ -1,4 +1,4 @@
-import { formatMachine } from '../machine.js';
+import { formatConditions } from '../machine.js';
 import type { Summary } from '../statistics.js';
 import { formatNumber, formatTable } from '../table.js';
 import { type Comparison, evaluate, formatComparisons, least, most } from '../thresholds.js';
@@ -66,14 +66,14 @@ function formatTraffic(rows: readonly TrafficRow[]): string[] {
 }
 
 export function formatPolicy(result: PolicyResult): string {
-  const { machine, load, adds, changes, joins, namespaces, compile } = result;
+  const { adds, changes, joins, namespaces, compile } = result;
   const row = (what: string, { count, median, p99 }: Summary): string[] => [
     what,
     String(count),
     ...[median, p99].map(formatNumber),
   ];
   return [
-    `Policy: ${formatMachine(machine)}; load average ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after`,
+    `Policy: ${formatConditions(result)}`,
     '',
     ...formatTable([
       ['milliseconds', 'count', 'p50', 'p99'],

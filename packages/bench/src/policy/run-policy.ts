@@ -1,6 +1,6 @@
 /** Cost of policy for packets of pods and for changes: real agents, real etcd, real kernel. */
-import os from 'node:os';
-import { describeMachine, type Machine } from '../machine.js';
+import { type BenchCall, type Programs, stepsOf } from '../call.js';
+import { type Conditions, noteConditions } from '../machine.js';
 import { measurePolicyAdds, type PolicyAdds } from './add.js';
 import { measurePolicyChanges, type PolicyChanges } from './change.js';
 import { type CompileFigures, type CompileOptions, measureCompile } from './compile.js';
@@ -9,11 +9,7 @@ import { type LargeAgentFigures, type LargeAgentOptions, measureLargeAgent } fro
 import { measureNamespaces, type NamespacesFigures, type NamespacesOptions } from './namespaces.js';
 import { measurePolicyTraffic, type PolicyTrafficOptions, type TrafficRow } from './traffic/traffic.js';
 
-export interface PolicyBenchOptions {
-  /** Directory with `podwire-cni`. */
-  readonly binDir: string;
-  /** The agent's command line up to `--config FILE`. */
-  readonly agent: readonly string[];
+export interface PolicyBenchOptions extends Programs {
   readonly adds: {
     readonly policies: number;
     readonly knownPods: number;
@@ -45,10 +41,7 @@ export const defaultPolicyOptions = {
 } as const satisfies Omit<PolicyBenchOptions, 'binDir' | 'agent'>;
 
 /** The result that is written as JSON. */
-export interface PolicyResult {
-  readonly machine: Machine;
-  /** One-minute load average: what else the machine was doing. */
-  readonly load: { readonly before: number; readonly after: number };
+export interface PolicyResult extends Conditions {
   readonly options: PolicyBenchOptions;
   readonly adds: PolicyAdds;
   readonly changes: PolicyChanges;
@@ -59,27 +52,15 @@ export interface PolicyResult {
   readonly traffic: readonly TrafficRow[];
 }
 
-export interface PolicyCall {
-  readonly signal: AbortSignal;
-  readonly progress: (progress: {
-    readonly phase: string;
-    readonly done: number;
-    readonly total: number;
-  }) => void;
-}
-
 /**
  * Needs root, etcd-server and etcd-client. Leaves nothing behind.
  * @throws Error when anything does not work: there is no figure for that
  */
-export async function runPolicy(options: PolicyBenchOptions, call: PolicyCall): Promise<PolicyResult> {
+export async function runPolicy(options: PolicyBenchOptions, call: BenchCall): Promise<PolicyResult> {
   const { signal } = call;
   const { binDir, agent } = options;
-  const before = os.loadavg()[0] ?? 0;
-  const progress = (phase: string, done: number, total: number): void => {
-    signal.throwIfAborted();
-    call.progress({ phase, done, total });
-  };
+  const conditions = noteConditions();
+  const { progress } = stepsOf(call);
   const shared = { binDir, agent, signal, progress };
   const adds = await measurePolicyAdds({ ...options.adds, ...shared });
   const changes = await measurePolicyChanges({ ...options.changes, ...shared });
@@ -91,17 +72,9 @@ export async function runPolicy(options: PolicyBenchOptions, call: PolicyCall): 
   const compile = measureCompile(options.compile);
   const agents = await measureLargeAgent({ ...options.agents, ...shared });
   const traffic = await measurePolicyTraffic({ ...options.traffic, ...shared });
-  const load = { before, after: os.loadavg()[0] ?? 0 };
   return {
-    machine: describeMachine(),
-    load,
+    ...conditions(),
     options,
-    adds,
-    changes,
-    joins,
-    namespaces,
-    compile,
-    agents,
-    traffic,
+    ...{ adds, changes, joins, namespaces, compile, agents, traffic },
   };
 }

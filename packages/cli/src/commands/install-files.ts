@@ -1,10 +1,11 @@
 /** Files and folders as the installer leaves them: whole or not at all, and still so after a power failure. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { ifExists, syncDirectory } from '@podwire/platform';
 
 export type ChangeAction = 'created' | 'replaced' | 'unchanged' | 'removed' | 'absent' | 'kept';
 
-/** What became of one file or folder. */
+/** Result for one file or folder. */
 export interface FileChange {
   readonly path: string;
   readonly action: ChangeAction;
@@ -13,15 +14,8 @@ export interface FileChange {
 /** Lies in a folder that the installer made; names the outermost folder it had to make for it. */
 const FOLDER_MARK = '.podwire-created';
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
-
 /** `undefined` where there is no such file. */
-export async function readIfExists(file: string): Promise<Buffer | undefined> {
-  return fs.readFile(file).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-}
+export const readIfExists = (file: string): Promise<Buffer | undefined> => ifExists(fs.readFile(file));
 
 /**
  * A name that no runtime loads: CNI looks for `.conf`, `.conflist`, `.json`, and for plugins by their exact name. The
@@ -30,15 +24,6 @@ export async function readIfExists(file: string): Promise<Buffer | undefined> {
 const temporaryName = (file: string): string =>
   path.join(path.dirname(file), `${temporaryPrefix(file)}${process.pid}`);
 const temporaryPrefix = (file: string): string => `.${path.basename(file)}-new-`;
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await fs.open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 async function writeDurably(file: string, content: Buffer, mode: number): Promise<void> {
   const handle = await fs.open(file, 'w', mode);
@@ -52,7 +37,7 @@ async function writeDurably(file: string, content: Buffer, mode: number): Promis
   }
 }
 
-export interface ReplaceOptions {
+export interface InstallOptions {
   readonly mode: number;
   /** Looks at the complete new file before it takes its place; throws to leave everything as it was. */
   readonly verify?: (temporary: string) => Promise<void>;
@@ -62,10 +47,10 @@ export interface ReplaceOptions {
  * Puts `content` at `file` at once: readers see the old file or the new one. A program that is just running keeps its
  * old file. Nothing is written when the file is this already.
  */
-export async function replaceFile(
+export async function installFile(
   file: string,
   content: Buffer,
-  { mode, verify }: ReplaceOptions,
+  { mode, verify }: InstallOptions,
 ): Promise<FileChange> {
   const before = await readIfExists(file);
   if (before?.equals(content) && (await hasMode(file, mode))) return { path: file, action: 'unchanged' };
@@ -77,7 +62,7 @@ export async function replaceFile(
   } finally {
     await fs.rm(temporary, { force: true });
   }
-  await syncFolder(path.dirname(file));
+  await syncDirectory(path.dirname(file));
   return { path: file, action: before === undefined ? 'created' : 'replaced' };
 }
 
@@ -121,7 +106,7 @@ async function removeEmpty(folder: string): Promise<boolean> {
 
 export async function removeFile(file: string): Promise<FileChange> {
   await fs.unlink(file);
-  await syncFolder(path.dirname(file));
+  await syncDirectory(path.dirname(file));
   return { path: file, action: 'removed' };
 }
 

@@ -16,11 +16,11 @@ import {
 import {
   ensureFolder,
   type FileChange,
+  installFile,
   readIfExists,
   removeFile,
   removeLeftovers,
   removeMadeFolder,
-  replaceFile,
 } from './install-files.js';
 
 const CONFLIST = '10-podwire.conflist';
@@ -88,8 +88,8 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRes
     const changes = [await ensureFolder(options.cniBinDir), await ensureFolder(options.cniConfDir)];
     for (const file of [...plugins, conflistFile]) await removeLeftovers(file);
     for (const file of plugins)
-      changes.push(await replaceFile(file, plugin.content, { mode: 0o755, verify }));
-    changes.push(await replaceFile(conflistFile, Buffer.from(conflist), { mode: 0o644 }));
+      changes.push(await installFile(file, plugin.content, { mode: 0o755, verify }));
+    changes.push(await installFile(conflistFile, Buffer.from(conflist), { mode: 0o644 }));
     return { plugin: plugin.kind, changes };
   });
 }

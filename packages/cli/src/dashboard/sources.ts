@@ -1,6 +1,5 @@
-/** What the dashboard asks: this node, or all nodes of a testbed; and a store, where one is named. */
+/** Sources of the dashboard: this node, or all nodes of a testbed; and a store, where one is named. */
 import os from 'node:os';
-import { describeResource } from '@podwire/backend-linux';
 import type { DashboardSources, NodeSource, Wording } from '@podwire/dashboard';
 import { openLocalApi } from '@podwire/local-api';
 import { formatProblem } from '@podwire/podlet';
@@ -12,7 +11,7 @@ import type { Io } from '../io.js';
 import { locateDirectory, openPodApi, placesIn } from '../pods/locate.js';
 import { describeState, evaluatePod } from '../pods/readiness.js';
 import { readSpans } from '../pods/trace.js';
-import { placeOf } from '../render/resources.js';
+import { resourceWords } from '../render/resource-words.js';
 import { besideSocket, readReport } from '../testbed/last-report.js';
 
 export interface OpenSources {
@@ -30,8 +29,8 @@ const wording: Wording = {
     return { level, state: describeState(pod), reason: why };
   },
   describeProblem: formatProblem,
-  describeResource,
-  placeOf,
+  describeResource: resourceWords.describe,
+  placeOf: resourceWords.placeOf,
 };
 
 const common = {

@@ -1,7 +1,7 @@
 /** The places of manifests that were added while the pod agent ran. Their pods come back after a reboot too. */
-import fs from 'node:fs';
 import path from 'node:path';
 import { describeError } from '@podwire/errors';
+import { readIfExistsSync, replaceFileSync } from '@podwire/platform';
 import type { Places } from '../pods/locate.js';
 
 export interface SavedSources {
@@ -14,16 +14,19 @@ const nothing: SavedSources = { files: [], urls: [] };
 
 const fileOf = ({ podletState }: Places): string => path.join(podletState, 'sources.json');
 
-/** What was saved; `problem` says why the file is of no use. Pods of places that are not known any more stay until those are given again. */
+/**
+ * The saved places; `problem` is set when the file is of no use. Pods of lost places stay until they are given again.
+ */
 export function loadSources(places: Places): SavedSources & { readonly problem?: string } {
   const file = fileOf(places);
   try {
-    const read = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<SavedSources> | null;
+    const text = readIfExistsSync(file);
+    if (text === undefined) return nothing;
+    const read = JSON.parse(text) as Partial<SavedSources> | null;
     const { files, urls } = read ?? {};
     if (isTexts(files) && isTexts(urls)) return { files, urls };
     return { ...nothing, problem: `${file} is no list of places` };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing;
     return { ...nothing, problem: `${file}: ${describeError(error)}` };
   }
 }
@@ -31,11 +34,7 @@ export function loadSources(places: Places): SavedSources & { readonly problem?:
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
 
-/** Only root reads it. It reaches the disk before it takes the old one's place: half a file would be none. */
+/** Only root reads it. Half a file would be none. */
 export function saveSources(places: Places, { files, urls }: SavedSources): void {
-  const file = fileOf(places);
-  const fresh = `${file}.new`;
-  fs.rmSync(fresh, { force: true });
-  fs.writeFileSync(fresh, JSON.stringify({ files, urls }), { mode: 0o600, flush: true });
-  fs.renameSync(fresh, file);
+  replaceFileSync(fileOf(places), JSON.stringify({ files, urls }), { mode: 0o600, flush: true });
 }

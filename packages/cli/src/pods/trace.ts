@@ -1,9 +1,9 @@
 /** The whole trace of a pod: what the pod agent saw, and within it what the node agent did for its network. */
-import { describeResource } from '@podwire/backend-linux';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodView } from '@podwire/podlet';
 import { joinAgentTraces, type Span, spansFromAgentTrace } from '@podwire/tracing';
 import type { Trace, TracesView } from '../api/shapes.js';
+import { resourceWords } from '../render/resource-words.js';
 import { fullName } from './names.js';
 
 export interface PodTrace {
@@ -27,7 +27,7 @@ export async function readSpans(
   traces: readonly Trace[],
 ): Promise<readonly Span[]> {
   const { spans } = await api.get<PodTrace>(`/v1/trace/${fullName(pod)}`);
-  const joined = joinAgentTraces(spans, traces, describeResource);
+  const joined = joinAgentTraces(spans, traces, resourceWords.describe);
   return joined.length > spans.length
     ? joined
     : [...spans, ...besideTheRuntime(spans, traces, pod.sandboxId)];
@@ -43,5 +43,5 @@ function besideTheRuntime(
   if (call === undefined || sandboxId === undefined) return [];
   return traces
     .filter(({ command, endpoint }) => command === 'ADD' && endpoint?.split(',')[1] === sandboxId)
-    .flatMap((each) => spansFromAgentTrace(each, call, describeResource));
+    .flatMap((each) => spansFromAgentTrace(each, call, resourceWords.describe));
 }

@@ -4,10 +4,10 @@ import { PodwireError } from '@podwire/errors';
 import {
   ensureFolder,
   type FileChange,
+  installFile,
   readIfExists,
   removeFile,
   removeMadeFolder,
-  replaceFile,
 } from '../commands/install-files.js';
 import {
   type ConfigOptions,
@@ -41,13 +41,13 @@ export async function writeServices(options: ServiceOptions): Promise<FileChange
     changes.push(
       isThere
         ? { path: at(file), action: 'unchanged' }
-        : await replaceFile(at(file), Buffer.from(text), { mode: 0o644 }),
+        : await installFile(at(file), Buffer.from(text), { mode: 0o644 }),
     );
   }
   changes.push(await ensureFolder(at(unitFolder)));
   for (const name of options.services) {
     const file = at(path.join(unitFolder, unitNames[name]));
-    changes.push(await replaceFile(file, Buffer.from(renderUnit(name, options)), { mode: 0o644 }));
+    changes.push(await installFile(file, Buffer.from(renderUnit(name, options)), { mode: 0o644 }));
   }
   return changes;
 }

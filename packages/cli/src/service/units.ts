@@ -78,7 +78,7 @@ function renderPodletUnit({ program, podletConfig, directory }: UnitOptions): st
 const restartLimit = ['StartLimitIntervalSec=5min', 'StartLimitBurst=10'];
 
 const common = [
-  // What bin/podwire sets for itself: one arena for all threads.
+  // The setting of bin/podwire for itself: one arena for all threads.
   'Environment=MALLOC_ARENA_MAX=1',
   'ExecReload=/bin/kill -HUP $MAINPID',
   'Restart=on-failure',
@@ -93,7 +93,7 @@ function runtimeDirectory(directory: string): string[] {
   return ['RuntimeDirectory=podwire', 'RuntimeDirectoryMode=0700', 'RuntimeDirectoryPreserve=yes'];
 }
 
-/** What the agent does not need: it changes links, sysctls and nftables, and enters network namespaces. */
+/** Hardening of the agent, which only changes links, sysctls and nftables, and enters network namespaces. */
 function agentHardening(files: readonly string[], directory: string): string[] {
   const isBelow = (...folders: string[]): boolean =>
     [...files, directory].some((file) => folders.some((folder) => file.startsWith(`${folder}/`)));
@@ -127,6 +127,8 @@ const capabilities = [
   ...['CAP_NET_ADMIN', 'CAP_NET_RAW', 'CAP_NET_BIND_SERVICE'],
   // Entering a network namespace; files in /proc of processes that have one.
   ...['CAP_SYS_ADMIN', 'CAP_SYS_PTRACE', 'CAP_DAC_OVERRIDE', 'CAP_DAC_READ_SEARCH'],
+  // Events of all namespaces on one socket: drift in pods.
+  'CAP_NET_BROADCAST',
   // BIRD: the owner of its socket, and its end.
   ...['CAP_CHOWN', 'CAP_FOWNER', 'CAP_KILL'],
 ];

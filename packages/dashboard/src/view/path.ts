@@ -28,7 +28,7 @@ export function viewPath(
   const { ifName, addresses, mac, hostInterface, portMappings } = endpoint;
   const rows = (test: (each: Explained) => boolean): readonly Explained[] => explained.filter(test);
   const inPod = rows(({ resource }) => naming.placeOf(resource) === 'pod');
-  const pair = rows(({ resource }) => resource.kind === 'veth');
+  const pair = rows(({ resource }) => naming.placeOf(resource) === 'node+pod');
   const onNode = rows(({ resource }) => naming.placeOf(resource) === 'node');
   const isRoute = ({ resource }: Explained): boolean =>
     ['route', 'rule', 'neighbour'].includes(resource.kind);

@@ -5,8 +5,10 @@ import { endpointSliceKind } from './core/endpoint-slice.js';
 import { namespaceKind } from './core/namespace.js';
 import { serviceKind } from './core/service.js';
 import { eraseKind } from './define-kind.js';
-import { adminNetworkPolicyKind } from './network-policy-api/admin-network-policy.js';
-import { baselineAdminNetworkPolicyKind } from './network-policy-api/baseline-admin-network-policy.js';
+import {
+  adminNetworkPolicyKind,
+  baselineAdminNetworkPolicyKind,
+} from './network-policy-api/admin-network-policy.js';
 import { clusterNetworkPolicyKind } from './network-policy-api/cluster-network-policy.js';
 import { networkPolicyKind } from './networking/network-policy.js';
 

@@ -1,8 +1,7 @@
 /** The objects' types, for those who read them. */
 export type { CalicoEntity } from './calico/entity.js';
-export type { CalicoGlobalNetworkPolicy } from './calico/global-network-policy.js';
 export type { CalicoHostEndpoint } from './calico/host-endpoint.js';
-export type { CalicoNetworkPolicy } from './calico/network-policy.js';
+export type { CalicoGlobalNetworkPolicy, CalicoNetworkPolicy } from './calico/network-policies.js';
 export type { CalicoGlobalNetworkSet, CalicoNetworkSet } from './calico/network-sets.js';
 export type { CalicoProfile } from './calico/profile.js';
 export type { CalicoRule } from './calico/rule.js';
@@ -11,33 +10,14 @@ export type { EndpointSlice } from './core/endpoint-slice.js';
 export type { Namespace } from './core/namespace.js';
 export type { Service } from './core/service.js';
 export type {
-  AdminEgressRule,
-  AdminIngressRule,
   AdminNetworkPolicy,
+  BaselineAdminNetworkPolicy,
 } from './network-policy-api/admin-network-policy.js';
 export type { AdminPort } from './network-policy-api/admin-ports.js';
 export type {
-  BaselineAdminNetworkPolicy,
-  BaselineEgressRule,
-  BaselineIngressRule,
-} from './network-policy-api/baseline-admin-network-policy.js';
-export type {
-  ClusterEgressRule,
-  ClusterIngressRule,
   ClusterNetworkPolicy,
   ClusterProtocolMatch,
 } from './network-policy-api/cluster-network-policy.js';
-export type {
-  BaselineEgressPeer,
-  EgressPeer,
-  IngressPeer,
-  PolicySubject,
-} from './network-policy-api/peers.js';
-export type {
-  NetworkPolicy,
-  NetworkPolicyEgressRule,
-  NetworkPolicyIngressRule,
-  NetworkPolicyPeer,
-  NetworkPolicyPort,
-} from './networking/network-policy.js';
+export type { EgressPeer, PolicySubject } from './network-policy-api/peers.js';
+export type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from './networking/network-policy.js';
 export type { LabelRequirement, LabelSelector } from './shared/label-selector.js';

@@ -5,6 +5,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { type CniArgs, type JsonObject, validateContainerId } from '@podwire/cni';
+import { ifExists, readIfExists, replaceFile } from '@podwire/platform';
 import type { LoopbackMode } from '../options.js';
 
 /** Enough for a DEL without any configuration file, and to know whether it is stale. */
@@ -45,19 +46,10 @@ export function createSandboxRecords(directory: string, durable: boolean): Sandb
     validateContainerId(sandboxId);
     return path.join(directory, `${sandboxId}${extension}`);
   };
-  let counter = 0;
   return {
     write: async (record) => {
-      const temporary = path.join(directory, `.${process.pid}.${counter++}.tmp`);
       await fs.mkdir(directory, { recursive: true, mode: 0o700 });
-      try {
-        await writeFile(temporary, JSON.stringify(record), durable);
-        await fs.rename(temporary, fileOf(record.sandboxId));
-        if (durable) await syncFolder(directory);
-      } catch (error) {
-        await fs.rm(temporary, { force: true });
-        throw error;
-      }
+      await replaceFile(fileOf(record.sandboxId), JSON.stringify(record), { mode: 0o600, durable });
     },
     read: (sandboxId) => readRecord(fileOf(sandboxId)),
     remove: (sandboxId) => fs.rm(fileOf(sandboxId), { force: true }),
@@ -73,48 +65,14 @@ export function createSandboxRecords(directory: string, durable: boolean): Sandb
   };
 }
 
-async function writeFile(file: string, content: string, durable: boolean): Promise<void> {
-  const handle = await fs.open(file, 'w', 0o600);
-  try {
-    await handle.writeFile(content);
-    if (durable) await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await fs.open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return (await fs.readdir(directory)).toSorted();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
+const namesIn = async (directory: string): Promise<readonly string[]> =>
+  ((await ifExists(fs.readdir(directory))) ?? []).toSorted();
 
 /** A file that is no record (anymore) is as good as none: the CNI cache still has what a finished ADD needs for its DEL. */
 async function readRecord(file: string): Promise<SandboxRecord | undefined> {
-  const text = await readText(file);
+  const text = await readIfExists(file);
   const value = text === undefined ? undefined : parseText(text);
   return isRecord(value) && path.basename(file) === `${value.sandboxId}${extension}` ? value : undefined;
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 function parseText(text: string): unknown {

@@ -1,10 +1,11 @@
 /** The node as the agent makes it, with a policy for each flow: compiler, renderer, engine. */
 import { createLinuxBackends, openKernel } from '@podwire/backend-linux';
 import { createEngine } from '@podwire/engine';
-import { createPolicyRenderer } from '@podwire/network-policy';
+import { createPolicyRenderer, type RenderedDelta } from '@podwire/network-policy';
 import { planSources, podLinkPrefix } from '@podwire/network-traffic';
-import { createCompiler, type InputChange, type Selector } from '@podwire/policy';
+import { createCompiler, type InputChange } from '@podwire/policy';
 import { planNode, planPod, viewOf } from '../../cluster/podwire-pair.js';
+import { label, podInput, policyInput } from '../inputs.js';
 import { type AllowedFlow, createNode, describeFlows, type PolicedPods } from './one-node.js';
 
 const here = 'here';
@@ -17,8 +18,10 @@ export async function makePoliced(count: number): Promise<PolicedPods> {
   const engine = createEngine({ backends: createLinuxBackends(openKernel(node.namespace)) });
   const renderer = createPolicyRenderer({ podLinkPrefixes: [podLinkPrefix], logGroup: 1, planSources });
   const { underlay: _, ...view } = viewOf(1, 'direct');
+  const exchange = async ({ add, remove }: RenderedDelta): Promise<void> =>
+    engine.change({ owner: 'policy' }, { replace: add, remove }, call());
   await engine.apply({ owner: 'node', resources: planNode(view) }, call());
-  await engine.exchange('policy', renderer.start(), call());
+  await exchange(renderer.start());
   const [client, server] = [planPod(node, view, 1, 2), planPod(node, view, 1, 3)];
   const flows = describeFlows(count, client.addresses[0]!);
   const inputs: InputChange[] = [
@@ -34,7 +37,7 @@ export async function makePoliced(count: number): Promise<PolicedPods> {
     value: { link, addresses, endpoint: `${namespace}/${index === 0 ? 'client' : 'server'}` },
   }));
   const delta = createCompiler({ node: here }).apply(inputs);
-  await engine.exchange('policy', renderer.apply(delta, links), call());
+  await exchange(renderer.apply(delta, links));
   for (const { owned } of [client, server]) await engine.apply(owned, call());
   const close = async (): Promise<void> => {
     await engine.close();
@@ -46,37 +49,15 @@ export async function makePoliced(count: number): Promise<PolicedPods> {
   };
 }
 
-const label = (key: string, value: string): Selector => ({ is: 'in', key, values: [value] });
-
 const pod = (
   name: string,
-  node: string,
+  on: string,
   labels: Readonly<Record<string, string>>,
   addresses: readonly string[],
-): InputChange => ({
-  topic: 'pod',
-  key: `${namespace}/${name}`,
-  value: { namespace, name, node, labels, ports: [], addresses: [...addresses] },
-});
+): InputChange => podInput(namespace, name, on, { labels, addresses });
 
 function policyAt({ port }: AllowedFlow, index: number): InputChange {
+  const subject = { namespaces: { is: 'all' }, pods: label('app', 'web') } as const;
   const name = `policy-${String(index).padStart(5, '0')}`;
-  return {
-    topic: 'policy',
-    key: name,
-    value: {
-      ...{ id: name, tier: 'default', order: 1000 },
-      reference: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', namespace, name },
-      subjects: [{ is: 'pods', namespaces: { is: 'all' }, pods: label('app', 'web') }],
-      ingress: [
-        {
-          ...{ action: 'allow', destination: [], path: 'spec.ingress[0]' },
-          services: [{ protocol: 'tcp', ports: [{ first: port, last: port }] }],
-          source: [
-            { peers: [{ is: 'pods', namespaces: { is: 'all' }, pods: label('team', `flow-${index}`) }] },
-          ],
-        },
-      ],
-    },
-  };
+  return policyInput(namespace, name, subject, { port, pods: label('team', `flow-${index}`) });
 }

@@ -4,6 +4,7 @@
  * turns.
  */
 import { nativeProgram } from '@podwire/testkit';
+import type { StepCall } from '../../call.js';
 import { placed, readPoured, readThreads } from '../../packet-time.js';
 import { processorTime } from '../../process-cost.js';
 import { pairedRatio, quantile } from '../../statistics.js';
@@ -11,15 +12,13 @@ import { makeChain } from './iptables-node.js';
 import type { PolicedPods } from './one-node.js';
 import { makePoliced } from './podwire-node.js';
 
-export interface PolicyTrafficOptions {
+export interface PolicyTrafficOptions extends StepCall {
   /** Policies, and rules of a chain. */
   readonly sizes: readonly number[];
   readonly rounds: number;
   readonly megabytes: number;
   /** Bytes there and back; connections are a twentieth of them. */
   readonly turns: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 export interface TrafficRow {

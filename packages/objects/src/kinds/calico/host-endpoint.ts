@@ -1,7 +1,7 @@
 import { formatAddress, parseAddress } from '@podwire/addresses';
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { address } from '../shared/text.js';
 import { unsupported } from './text.js';
 
@@ -28,8 +28,7 @@ const spec = z
   });
 
 const schema = z.strictObject({
-  apiVersion: z.literal('projectcalico.org/v3').describe('The API group and version.'),
-  kind: z.literal('HostEndpoint').describe('The kind.'),
+  ...typeFields('projectcalico.org/v3', 'HostEndpoint'),
   metadata: clusterMetadata(),
   spec: spec.describe('Which interface of which node it is.'),
 });

@@ -1,8 +1,7 @@
 import type { KindDefinition } from '../../contract.js';
 import { eraseKind } from '../define-kind.js';
-import { calicoGlobalNetworkPolicyKind } from './global-network-policy.js';
 import { calicoHostEndpointKind } from './host-endpoint.js';
-import { calicoNetworkPolicyKind } from './network-policy.js';
+import { calicoGlobalNetworkPolicyKind, calicoNetworkPolicyKind } from './network-policies.js';
 import { calicoGlobalNetworkSetKind, calicoNetworkSetKind } from './network-sets.js';
 import { calicoProfileKind } from './profile.js';
 import { calicoTierKind } from './tier.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata, namespacedMetadata } from '../shared/metadata.js';
+import { clusterMetadata, namespacedMetadata, typeFields } from '../shared/metadata.js';
 import { net, unsupported } from './text.js';
 
 const spec = z.strictObject({
@@ -8,18 +8,14 @@ const spec = z.strictObject({
   allowedEgressDomains: unsupported('nothing here resolves domain names'),
 });
 
-const apiVersion = z.literal('projectcalico.org/v3').describe('The API group and version.');
-
 const networkSet = z.strictObject({
-  apiVersion,
-  kind: z.literal('NetworkSet').describe('The kind.'),
+  ...typeFields('projectcalico.org/v3', 'NetworkSet'),
   metadata: namespacedMetadata(),
   spec: spec.prefault({}).describe('Its addresses.'),
 });
 
 const globalNetworkSet = z.strictObject({
-  apiVersion,
-  kind: z.literal('GlobalNetworkSet').describe('The kind.'),
+  ...typeFields('projectcalico.org/v3', 'GlobalNetworkSet'),
   metadata: clusterMetadata(),
   spec: spec.prefault({}).describe('Its addresses.'),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { labels } from '../shared/text.js';
 import { egressRules, ingressRules } from './rule.js';
 
@@ -11,8 +11,7 @@ const spec = z.strictObject({
 });
 
 const schema = z.strictObject({
-  apiVersion: z.literal('projectcalico.org/v3').describe('The API group and version.'),
-  kind: z.literal('Profile').describe('The kind.'),
+  ...typeFields('projectcalico.org/v3', 'Profile'),
   metadata: clusterMetadata(),
   spec: spec.prefault({}).describe('Its rules and labels.'),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { order } from './policy-spec.js';
 
 const defaultOrder = 1_000_000;
@@ -15,8 +15,7 @@ const spec = z.strictObject({
 
 const schema = z
   .strictObject({
-    apiVersion: z.literal('projectcalico.org/v3').describe('The API group and version.'),
-    kind: z.literal('Tier').describe('The kind.'),
+    ...typeFields('projectcalico.org/v3', 'Tier'),
     metadata: clusterMetadata(),
     spec: spec.prefault({}).describe('Its place and its end.'),
   })

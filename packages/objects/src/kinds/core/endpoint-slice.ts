@@ -1,7 +1,7 @@
 import { labelRule } from '@podwire/apimachinery';
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { namespacedMetadata } from '../shared/metadata.js';
+import { namespacedMetadata, typeFields } from '../shared/metadata.js';
 import { address, named, portNumber, protocol } from '../shared/text.js';
 
 const conditions = z.strictObject({
@@ -51,8 +51,7 @@ const port = z.strictObject({
 
 const schema = z
   .strictObject({
-    apiVersion: z.literal('discovery.k8s.io/v1').describe('The API group and version.'),
-    kind: z.literal('EndpointSlice').describe('The kind.'),
+    ...typeFields('discovery.k8s.io/v1', 'EndpointSlice'),
     metadata: namespacedMetadata(),
     addressType: z
       .enum(['IPv4', 'IPv6'])

@@ -1,11 +1,10 @@
 import { labelRule } from '@podwire/apimachinery';
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, typeFields } from '../shared/metadata.js';
 
 const schema = z.strictObject({
-  apiVersion: z.literal('v1').describe('The API group and version.'),
-  kind: z.literal('Namespace').describe('The kind.'),
+  ...typeFields('v1', 'Namespace'),
   metadata: clusterMetadata(labelRule),
   spec: z
     .strictObject({

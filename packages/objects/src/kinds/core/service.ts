@@ -1,7 +1,7 @@
 import { labelRule } from '@podwire/apimachinery';
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { namespacedMetadata } from '../shared/metadata.js';
+import { namespacedMetadata, typeFields } from '../shared/metadata.js';
 import { address, labels, named, portName, portNumber, protocol } from '../shared/text.js';
 
 const families = z.enum(['IPv4', 'IPv6']);
@@ -52,8 +52,7 @@ const spec = z.strictObject({
 });
 
 const schema = z.strictObject({
-  apiVersion: z.literal('v1').describe('The API group and version.'),
-  kind: z.literal('Service').describe('The kind.'),
+  ...typeFields('v1', 'Service'),
   metadata: namespacedMetadata(labelRule),
   spec: spec.describe('What the service is.'),
 });

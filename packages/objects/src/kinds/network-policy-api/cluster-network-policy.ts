@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { isExactlyOne, portName, portNumber } from '../shared/text.js';
 import { egressPeer, hasPeersWithoutPorts, ingressPeer, ruleName, subject } from './peers.js';
 
@@ -87,15 +87,12 @@ const spec = z.strictObject({
 });
 
 const schema = z.strictObject({
-  apiVersion: z.literal('policy.networking.k8s.io/v1alpha2').describe('The API group and version.'),
-  kind: z.literal('ClusterNetworkPolicy').describe('The kind.'),
+  ...typeFields('policy.networking.k8s.io/v1alpha2', 'ClusterNetworkPolicy'),
   metadata: clusterMetadata(),
   spec: spec.describe('Tier, priority, subject and rules.'),
 });
 
 export type ClusterNetworkPolicy = z.output<typeof schema>;
-export type ClusterIngressRule = z.output<typeof ingressRule>;
-export type ClusterEgressRule = z.output<typeof egressRule>;
 export type ClusterProtocolMatch = z.output<typeof protocolMatch>;
 
 export const clusterNetworkPolicyKind = defineKind<ClusterNetworkPolicy>({

@@ -57,9 +57,7 @@ export const baselineEgressPeer = z
 export const ruleName = z.string().max(100).optional().describe('A name for the rule, which messages show.');
 
 export type PolicySubject = z.output<typeof subject>;
-export type IngressPeer = z.output<typeof ingressPeer>;
 export type EgressPeer = z.output<typeof egressPeer>;
-export type BaselineEgressPeer = z.output<typeof baselineEgressPeer>;
 
 /** Nodes and prefixes have no named ports: a rule cannot have both. */
 export const hasPeersWithoutPorts = (to: readonly EgressPeer[]): boolean =>

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import { formatLabelSelector } from '../shared/format-selector.js';
 import { labelSelector } from '../shared/label-selector.js';
-import { namespacedMetadata } from '../shared/metadata.js';
+import { namespacedMetadata, typeFields } from '../shared/metadata.js';
 import { cidr, portName, portNumber, protocol } from '../shared/text.js';
 
 const most = 10_000;
@@ -135,8 +135,7 @@ const defaultTypes = (egress: readonly unknown[] = []): ('Ingress' | 'Egress')[]
   egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
 
 const schema = z.strictObject({
-  apiVersion: z.literal('networking.k8s.io/v1').describe('The API group and version.'),
-  kind: z.literal('NetworkPolicy').describe('The kind.'),
+  ...typeFields('networking.k8s.io/v1', 'NetworkPolicy'),
   metadata: namespacedMetadata(),
   spec: spec.describe('Which pods, which directions, and what is allowed.'),
 });
@@ -144,8 +143,6 @@ const schema = z.strictObject({
 export type NetworkPolicy = z.output<typeof schema>;
 export type NetworkPolicyPort = z.output<typeof port>;
 export type NetworkPolicyPeer = z.output<typeof peer>;
-export type NetworkPolicyIngressRule = z.output<typeof ingressRule>;
-export type NetworkPolicyEgressRule = z.output<typeof egressRule>;
 
 export const networkPolicyKind = defineKind<NetworkPolicy>({
   apiVersion: 'networking.k8s.io/v1',

@@ -2,6 +2,15 @@ import { labelRule, type NameRule, subdomainRule } from '@podwire/apimachinery';
 import { z } from 'zod';
 import { annotations, labels, named } from './text.js';
 
+/** The first two fields of every object. */
+export const typeFields = <const Version extends string, const Kind extends string>(
+  apiVersion: Version,
+  kind: Kind,
+) => ({
+  apiVersion: z.literal(apiVersion).describe('The API group and version.'),
+  kind: z.literal(kind).describe('The kind.'),
+});
+
 const common = {
   labels: labels.optional().describe('What selectors match: keys with values.'),
   annotations: annotations

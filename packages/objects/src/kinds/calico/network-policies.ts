@@ -1,10 +1,12 @@
+/** Calico's policies of one namespace, and those of all namespaces and of host endpoints. */
 import { z } from 'zod';
+import type { Column } from '../../contract.js';
 import { defineKind } from '../define-kind.js';
-import { clusterMetadata } from '../shared/metadata.js';
+import { clusterMetadata, namespacedMetadata, typeFields } from '../shared/metadata.js';
 import { fillTypes, policyFields } from './policy-spec.js';
 import { ownNamespaceSelector } from './text.js';
 
-const fields = z.strictObject({
+const globalFields = z.strictObject({
   ...policyFields,
   namespaceSelector: ownNamespaceSelector
     .optional()
@@ -23,7 +25,7 @@ const fields = z.strictObject({
     .describe('For host endpoints: also for what the node only forwards.'),
 });
 
-type Fields = z.output<typeof fields>;
+type GlobalFields = z.output<typeof globalFields>;
 type Problem = readonly [field: string, message: string];
 
 function* findProblems({
@@ -32,7 +34,7 @@ function* findProblems({
   applyOnForward,
   egress = [],
   types = [],
-}: Fields): Generator<Problem> {
+}: GlobalFields): Generator<Problem> {
   if (preDNAT && doNotTrack) yield ['preDNAT', 'must not be true beside `doNotTrack: true`'];
   if (preDNAT && egress.length > 0) yield ['egress', 'must not be there with `preDNAT: true`'];
   if (preDNAT && types.includes('Egress')) yield ['types', 'must not have Egress with `preDNAT: true`'];
@@ -41,7 +43,7 @@ function* findProblems({
 }
 
 /** A service without a namespace is one of the policy's own, which a global policy does not have. */
-function* findServices({ ingress = [], egress = [] }: Fields): Generator<readonly (string | number)[]> {
+function* findServices({ ingress = [], egress = [] }: GlobalFields): Generator<readonly (string | number)[]> {
   for (const [list, side, rules] of [
     ['ingress', 'source', ingress],
     ['egress', 'destination', egress],
@@ -53,7 +55,7 @@ function* findServices({ ingress = [], egress = [] }: Fields): Generator<readonl
     }
 }
 
-const spec = fields
+const globalSpec = globalFields
   .superRefine((read, context) => {
     for (const [field, message] of findProblems(read))
       context.addIssue({ code: 'custom', path: [field], message });
@@ -62,14 +64,40 @@ const spec = fields
   })
   .transform(fillTypes);
 
-const schema = z.strictObject({
-  apiVersion: z.literal('projectcalico.org/v3').describe('The API group and version.'),
-  kind: z.literal('GlobalNetworkPolicy').describe('The kind.'),
-  metadata: clusterMetadata(),
+const spec = z.strictObject(policyFields).transform(fillTypes);
+
+const networkPolicy = z.strictObject({
+  ...typeFields('projectcalico.org/v3', 'NetworkPolicy'),
+  metadata: namespacedMetadata(),
   spec: spec.prefault({}).describe('Tier, order, selector and rules.'),
 });
 
-export type CalicoGlobalNetworkPolicy = z.output<typeof schema>;
+const globalNetworkPolicy = z.strictObject({
+  ...typeFields('projectcalico.org/v3', 'GlobalNetworkPolicy'),
+  metadata: clusterMetadata(),
+  spec: globalSpec.prefault({}).describe('Tier, order, selector and rules.'),
+});
+
+export type CalicoNetworkPolicy = z.output<typeof networkPolicy>;
+export type CalicoGlobalNetworkPolicy = z.output<typeof globalNetworkPolicy>;
+
+const columns: readonly Column<CalicoNetworkPolicy | CalicoGlobalNetworkPolicy>[] = [
+  { title: 'TIER', show: ({ spec: { tier } }) => tier },
+  { title: 'ORDER', show: ({ spec: { order } }) => `${order ?? '-'}` },
+  { title: 'TYPES', show: ({ spec: { types } }) => types.join(',') },
+  { title: 'SELECTOR', wide: true, show: ({ spec: { selector } }) => selector || 'all()' },
+];
+
+export const calicoNetworkPolicyKind = defineKind<CalicoNetworkPolicy>({
+  apiVersion: 'projectcalico.org/v3',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+  shortNames: ['caliconetpol'],
+  namespaced: true,
+  summary: 'Ordered rules for pods of a namespace, in a tier.',
+  schema: networkPolicy,
+  columns,
+});
 
 export const calicoGlobalNetworkPolicyKind = defineKind<CalicoGlobalNetworkPolicy>({
   apiVersion: 'projectcalico.org/v3',
@@ -78,11 +106,6 @@ export const calicoGlobalNetworkPolicyKind = defineKind<CalicoGlobalNetworkPolic
   shortNames: ['gnp'],
   namespaced: false,
   summary: 'Ordered rules for pods of all namespaces and for host endpoints, in a tier.',
-  schema,
-  columns: [
-    { title: 'TIER', show: ({ spec: { tier } }) => tier },
-    { title: 'ORDER', show: ({ spec }) => `${spec.order ?? '-'}` },
-    { title: 'TYPES', show: ({ spec: { types } }) => types.join(',') },
-    { title: 'SELECTOR', wide: true, show: ({ spec: { selector } }) => selector || 'all()' },
-  ],
+  schema: globalNetworkPolicy,
+  columns,
 });
