@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Agent, pings } from '@podwire/testkit';
+import type { StepCall } from './call.js';
 import { type ColdFigures, measureColdAgent } from './cold-agent.js';
 import type { Candidate, PodSlot } from './candidates.js';
 import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
 import { processorTime, residentBytes } from './process-cost.js';
 import { quantile } from './statistics.js';
 
-/** What the agent itself costs. */
+/** Costs of the agent itself. */
 export interface AgentFigures {
   readonly endpoints: number;
   /** bytes resident with so many endpoints, after the idle time */
@@ -23,7 +24,7 @@ export interface AgentFigures {
   readonly cold: ColdFigures;
 }
 
-export interface AgentPlan {
+export interface AgentPlan extends StepCall {
   readonly agent: Agent;
   readonly candidate: Candidate;
   /** Endpoints that fill the node. */
@@ -34,8 +35,6 @@ export interface AgentPlan {
   readonly burst: number;
   readonly workers: number;
   readonly idleSeconds: number;
-  readonly signal: AbortSignal;
-  readonly progress: (step: string, done: number, total: number) => void;
 }
 
 const few = 10;

@@ -1,17 +1,11 @@
 export type { AgentFigures } from './agent-figures.js';
+export type { BenchCall, BenchProgress } from './call.js';
 export type { Candidate, CandidateName } from './candidates.js';
 export { type Job, type JobResult, launch, previousOutput, type Step } from './launcher.js';
 export type { Measurement, Operation } from './measure.js';
 export type { Comparison } from './thresholds.js';
 export { formatReport } from './report.js';
-export {
-  type BenchCall,
-  type BenchOptions,
-  type BenchProgress,
-  type BenchResult,
-  defaultOptions,
-  runBench,
-} from './run-bench.js';
+export { type BenchOptions, type BenchResult, defaultOptions, runBench } from './run-bench.js';
 export { quantile, summarize, type Summary } from './statistics.js';
 export { formatPodPath } from './pod-path/report.js';
 export {
@@ -22,7 +16,6 @@ export {
 } from './pod-path/run-pod-path.js';
 export { formatCluster } from './cluster/report.js';
 export {
-  type ClusterCall,
   type ClusterOptions,
   type ClusterResult,
   defaultClusterOptions,
@@ -38,7 +31,6 @@ export { formatPolicy } from './policy/report.js';
 export {
   defaultPolicyOptions,
   type PolicyBenchOptions,
-  type PolicyCall,
   type PolicyResult,
   runPolicy,
 } from './policy/run-policy.js';

@@ -1,7 +1,7 @@
-import os from 'node:os';
 import { createPrivateHost, type PrivateHost, startAgent } from '@podwire/testkit';
 import { type AgentFigures, measureAgent } from './agent-figures.js';
 import { makeVolatileDirectory } from './cluster/members.js';
+import type { BenchCall, Programs } from './call.js';
 import { compare } from './compare.js';
 import {
   type Candidate,
@@ -12,7 +12,7 @@ import {
   type PodSlot,
   podwireCandidate,
 } from './candidates.js';
-import { describeMachine, type Machine } from './machine.js';
+import { type Conditions, noteConditions } from './machine.js';
 import { measure, type Measurement, merge } from './measure.js';
 import type { Comparison } from './thresholds.js';
 
@@ -31,12 +31,7 @@ export interface BenchOptions {
   /** Where the peers' plugins are (Debian: containernetworking-plugins). */
   readonly peerBinDir: string;
   /** How to run Podwire; without it the peers are measured alone. */
-  readonly podwire?: {
-    /** Directory with `podwire-cni`. */
-    readonly binDir: string;
-    /** The agent's command line up to `--config FILE`. */
-    readonly agent: readonly string[];
-  };
+  readonly podwire?: Programs;
 }
 
 export const defaultOptions = {
@@ -49,30 +44,16 @@ export const defaultOptions = {
   peerBinDir: '/usr/lib/cni',
 } as const satisfies BenchOptions;
 
-export interface BenchProgress {
-  readonly phase: string;
-  readonly done: number;
-  readonly total: number;
-}
-
-/** What is written as JSON. Times in milliseconds. */
-export interface BenchResult {
+/** Content of the JSON output. Times in milliseconds. */
+export interface BenchResult extends Conditions {
   readonly version: 1;
   readonly startedAt: string;
   readonly podwire: boolean;
-  readonly machine: Machine;
-  /** One-minute load average: what else the machine was doing. */
-  readonly load: { readonly before: number; readonly after: number };
   readonly options: BenchOptions;
   readonly candidates: readonly { readonly name: CandidateName; readonly title: string }[];
   readonly measurements: readonly Measurement[];
   readonly agent: AgentFigures | undefined;
   readonly comparisons: readonly Comparison[];
-}
-
-export interface BenchCall {
-  readonly signal: AbortSignal;
-  readonly progress: (progress: BenchProgress) => void;
 }
 
 /**
@@ -82,7 +63,7 @@ export interface BenchCall {
  */
 export async function runBench(options: BenchOptions, call: BenchCall): Promise<BenchResult> {
   const startedAt = new Date().toISOString();
-  const before = os.loadavg()[0] ?? 0;
+  const conditions = noteConditions();
   const hosts: PrivateHost[] = [];
   try {
     const candidates = await prepareCandidates(options, hosts);
@@ -92,8 +73,7 @@ export async function runBench(options: BenchOptions, call: BenchCall): Promise<
       version: 1,
       startedAt,
       podwire: options.podwire !== undefined,
-      machine: describeMachine(),
-      load: { before, after: os.loadavg()[0] ?? 0 },
+      ...conditions(),
       options,
       candidates: candidates.map(({ name, title }) => ({ name, title })),
       measurements,
@@ -129,11 +109,7 @@ async function prepareCandidates(options: BenchOptions, hosts: PrivateHost[]): P
   ];
 }
 
-async function startPodwire(
-  podwire: NonNullable<BenchOptions['podwire']>,
-  host: PrivateHost,
-  chained: boolean,
-) {
+async function startPodwire(podwire: Programs, host: PrivateHost, chained: boolean) {
   // IPv4 alone, as the peers: two families would be more work for one side.
   const networks = [{ name: 'default', model: 'routed', pools: [{ cidr: '10.62.0.0/16' }] }];
   const stateDir = makeVolatileDirectory(host);
