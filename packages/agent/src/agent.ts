@@ -3,15 +3,15 @@ import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
 import { tellSwitchedOff } from './policy/publish/switched-off.js';
 import { PodwireError } from '@podwire/errors';
-import { compact, orAborted, systemClock, withDeadline } from '@podwire/platform';
+import { compact, type KeyedMutex, orAborted, systemClock, withDeadline } from '@podwire/platform';
 import { startApiServer } from './api/api-server.js';
 import { MetricsListener } from './api/metrics-listener.js';
 import type { ApiContext } from './api/routes.js';
 import { type AgentDependencies, type AgentParts, assembleAgent } from './assemble.js';
 import { isServing, whyNotServing } from './cluster/status.js';
 import type { AgentConfig } from './config/index.js';
-import { DriftWatch } from './drift/drift-watch.js';
-import type { EndpointContext } from './endpoints/context.js';
+import { watchDrift } from './drift/watch-places.js';
+import type { ClusterSide, EndpointContext, EndpointState, ServingState } from './endpoints/context.js';
 import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
 import type { ReconcileLoop } from './reconcile-loop.js';
@@ -28,7 +28,7 @@ export interface Agent {
   readonly reconciler: ReconcileLoop;
   /** How it is, in a few words. */
   describe(): string;
-  /** What it runs with; can be read again from its file. */
+  /** Configuration in force; it can be read again from its file. */
   readonly configuration: LiveConfig;
   /**
    * Takes no new request, lets running ones finish (up to the configured deadline) and closes the sockets. The network of
@@ -47,22 +47,25 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   const { context, reconciler } = parts;
   loadRecords(context);
   context.policy?.start();
-  const release = holdRequests(context);
+  const release = holdRequests(context.locks);
   const configuration = openLiveConfig(config, dependencies, parts, (listen) => sockets.metrics.move(listen));
   const sockets = await openSockets(config, dependencies, parts, configuration);
   context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const stopped = new AbortController();
   const switchedOff = sayWithoutPolicy(config, dependencies, context);
   const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
-  const repairing = watchDrift(config, dependencies, parts, stopped.signal);
+  const repairing = watchDrift(config.watchDrift ? (dependencies.changes ?? []) : [], {
+    ...{ context, reconciler, drift: parts.drift, clock: systemClock },
+    ...{ deadline: config.deadlines.request, signal: stopped.signal },
+  });
   const begin = (): void => {
     if (stopped.signal.aborted) return release();
     context.policy?.goOnWithSaved();
     reconciler.start();
     release();
   };
-  // What this node may hand out must be known before anything is pruned or a lease is adopted.
-  if (context.cluster === undefined) void untilPolicyBegan(context, stopped.signal).then(begin);
+  // The addresses of this node must be known before anything is pruned or a lease is adopted.
+  if (context.cluster === undefined) void untilPolicyBegan(context.policy, stopped.signal).then(begin);
   else void context.cluster.join({ ...context, loop: reconciler }).then(begin);
   return {
     ready: reconciler.ready,
@@ -88,7 +91,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
 function sayWithoutPolicy(
   { nodeName }: AgentConfig,
   { cluster: world, log }: AgentDependencies,
-  { cluster, policy }: EndpointContext,
+  { cluster, policy }: ClusterSide,
 ): ReturnType<typeof tellSwitchedOff> | undefined {
   if (cluster === undefined || world === undefined || policy !== undefined) return undefined;
   return tellSwitchedOff(nodeName, cluster, world, log);
@@ -98,7 +101,7 @@ function sayWithoutPolicy(
  * A node alone reads its policies from files, within milliseconds: with them the first reconcile is the only one of the start.
  * Where that takes longer, requests are not held up any further, and a second reconcile follows.
  */
-async function untilPolicyBegan({ policy }: EndpointContext, stopped: AbortSignal): Promise<void> {
+async function untilPolicyBegan(policy: ClusterSide['policy'], stopped: AbortSignal): Promise<void> {
   if (policy === undefined) return;
   const reason = (): PodwireError => new PodwireError('AGENT_NOT_READY', 'policies are still being read');
   await withDeadline(stopped, policyWait, (signal) => orAborted(policy.begun, signal), { reason }).catch(
@@ -106,35 +109,18 @@ async function untilPolicyBegan({ policy }: EndpointContext, stopped: AbortSigna
   );
 }
 
-function describeService(context: EndpointContext): string {
+function describeService(context: ServingState & Pick<EndpointState, 'endpoints'>): string {
   const { size } = context.endpoints;
   const problem = whyNotServing(context);
   const state = isServing(context) ? 'ready' : 'not ready';
   return `${state}, ${size} ${size === 1 ? 'endpoint' : 'endpoints'}${problem === undefined ? '' : `: ${problem}`}`;
 }
 
-/** A node on which the kernel cannot be listened to is one that is repaired in rounds. */
-async function watchDrift(
-  { watchDrift: isWanted, deadlines }: AgentConfig,
-  { openWatch }: AgentDependencies,
-  { context, reconciler, drift }: AgentParts,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!isWanted || openWatch === undefined) return;
-  try {
-    const watch = openWatch();
-    const options = { context, reconciler, drift, clock: systemClock, deadline: deadlines.request };
-    await new DriftWatch(watch, options).run(signal);
-  } catch (err) {
-    context.log.warn({ err }, 'the kernel cannot be listened to: drift is found in rounds only');
-  }
-}
-
 /**
  * Requests may arrive as soon as the socket is there, but the recovery must be the first to have the node: this holds
  * the queue until it has taken its place in it.
  */
-function holdRequests({ locks }: EndpointContext): () => void {
+function holdRequests(locks: KeyedMutex): () => void {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   void locks.withAll(new AbortController().signal, () => released);
@@ -142,7 +128,12 @@ function holdRequests({ locks }: EndpointContext): () => void {
 }
 
 /** A request whose plugin was not waited for may still be at work: it ends first, or is given up with its time. */
-async function closeEngine({ engine, locks, cleanupDeadline, log }: EndpointContext): Promise<void> {
+async function closeEngine({
+  engine,
+  locks,
+  cleanupDeadline,
+  log,
+}: Pick<EndpointContext, 'engine' | 'locks' | 'cleanupDeadline' | 'log'>): Promise<void> {
   try {
     await locks.withAll(AbortSignal.timeout(cleanupDeadline), () => engine.close());
   } catch (err) {

@@ -1,8 +1,7 @@
-/** What the agent needs of the world, and its parts put together on it. */
+/** Dependencies of the agent, and its parts put together on them. */
 import type { Socket } from 'node:net';
-import type { KernelWatch } from '@podwire/backend-linux';
 import type { RecordStore } from './records/record.js';
-import type { Engine, FaultPoints } from '@podwire/engine';
+import type { ChangeFeed, Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
 import type { PeerCredentials } from '@podwire/linux';
 import { PodwireError } from '@podwire/errors';
@@ -49,8 +48,8 @@ export interface AgentDependencies {
   readonly readSockets?: ReadSockets;
   /** Calls `changed` when the node gets or loses an address, until the signal aborts. Without it the next reconcile finds that. */
   readonly watchAddresses?: (changed: () => void, signal: AbortSignal) => Promise<void>;
-  /** Hears of what others change in the kernel; without it drift is found in rounds. */
-  readonly openWatch?: () => KernelWatch;
+  /** Hints of changes by others; without them drift is found in rounds. */
+  readonly changes?: readonly ChangeFeed[];
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;

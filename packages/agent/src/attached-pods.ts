@@ -1,7 +1,7 @@
 /** Which pods are attached to this node, by the records on disk: also while no agent runs. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { resourceKinds } from './backends.js';
+import { resourceKinds } from './resource-kinds.js';
 import type { AgentConfig } from './config/index.js';
 import { podName } from './endpoints/registry.js';
 import { openRecordDirectory } from './records/directory.js';

@@ -1,7 +1,5 @@
-/** The backends of this node, and the kinds of resources that they have. The only place that joins them. */
-import { createLinuxBackends, type Kernel, linuxRegistry } from '@podwire/backend-linux';
-import type { Backend, KindRegistry } from '@podwire/engine';
-
-export const resourceKinds: KindRegistry = linuxRegistry;
+/** The backends of this node, opened on its kernel. With resource-kinds.ts the only place that joins them. */
+import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
+import type { Backend } from '@podwire/engine';
 
 export const createBackends = (kernel: Kernel): Backend[] => createLinuxBackends(kernel);

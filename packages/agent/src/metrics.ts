@@ -1,4 +1,4 @@
-/** What Prometheus gets to see. Names and units follow its conventions: seconds, bytes, `_total` for counters. */
+/** Metrics for Prometheus. Names and units follow its conventions: seconds, bytes, `_total` for counters. */
 import { commands } from '@podwire/cni';
 import type { Change } from '@podwire/engine';
 import Counter from 'prom-client/lib/counter.js';
@@ -22,7 +22,7 @@ export interface Metrics {
   reconciled(duration: number, changes: readonly Change[] | undefined): void;
   /** The text of a scrape. */
   render(): Promise<{ contentType: string; text: string }>;
-  /** What a scrape may have. */
+  /** Metrics that a scrape may read. */
   list(): readonly MetricFacts[];
 }
 
@@ -33,7 +33,7 @@ export interface MetricFacts {
   readonly meaning: string;
 }
 
-/** What is read when a scrape comes. */
+/** Sources that each scrape reads. */
 export interface MetricsSources {
   readonly version: string;
   readonly networks: readonly Network[];
@@ -66,7 +66,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** What prom-client keeps of a metric; its types leave two of them out. */
+/** Registered metric of prom-client, whose types leave two fields out. */
 interface Registered {
   readonly name: string;
   readonly help: string;
@@ -169,12 +169,12 @@ function addDrift(registry: Registry, drift: DriftLog): void {
   counter('podwire_drift_checks_total', 'Looks at the kernel because of an event.', () => drift.checks);
   counter(
     'podwire_drift_events_lost_total',
-    'Times that the kernel dropped events; all of the node was looked at then.',
+    'Times that events were dropped; everything in their place was looked at then.',
     () => drift.lost,
   );
 }
 
-/** What comes from outside must not make new time series. */
+/** Input from outside must not make new time series. */
 function knownCommand(text: string): string {
   return (commands as readonly string[]).includes(text) ? text : 'unknown';
 }

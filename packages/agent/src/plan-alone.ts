@@ -1,7 +1,7 @@
 /** Planning without an agent: from a configuration and requests alone. Looks at nothing else, so it is always the same. */
 import { createHash } from 'node:crypto';
 import { createIpam } from '@podwire/ipam';
-import { resourceKinds } from './backends.js';
+import { resourceKinds } from './resource-kinds.js';
 import { type Plan, planAdds } from './api/plan.js';
 import type { AgentConfig } from './config/index.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
@@ -10,7 +10,7 @@ import { createNetworks } from './networks.js';
 import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
 
-/** What a node would know of itself. */
+/** State that a node would know of itself. */
 export interface SupposedNode {
   /** MTU of the uplink in bytes; 1500 when absent. A network with an `mtu` of its own uses that. */
   readonly mtu?: number;
@@ -19,7 +19,7 @@ export interface SupposedNode {
 }
 
 /**
- * What an empty node would do with these ADDs, one after the other. MAC addresses are made up from their order, so equal
+ * Plans these ADDs on an empty node, one after the other. MAC addresses are made up from their order, so equal
  * input gives equal plans.
  * @param bodies as the body of POST /v1/plan
  * @throws CniError, PodwireError as ADD does

@@ -1,9 +1,9 @@
 /** When the node is reconciled: at the start, soon again until it is in order, then in intervals and on request. */
 import { describeError, PodwireError } from '@podwire/errors';
 import { onAbort, Semaphore, withDeadline } from '@podwire/platform';
-import type { EndpointContext } from './endpoints/context.js';
+import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
-import { reconcile, type ReconcileReport } from './reconcile.js';
+import { reconcile, type ReconcileContext, type ReconcileReport } from './reconcile.js';
 
 /** Milliseconds. */
 export interface ReconcileTimes {
@@ -14,7 +14,7 @@ export interface ReconcileTimes {
 }
 
 export interface ReconcileLoopOptions extends ReconcileTimes {
-  readonly context: EndpointContext;
+  readonly context: ReconcileContext;
   readonly metrics: Metrics;
   /** Monotonic milliseconds. */
   readonly elapsed: () => number;
@@ -76,7 +76,7 @@ export class ReconcileLoop {
     this.#begin();
   }
 
-  /** Whether rounds begin and end when they should: false when one is stuck beyond its deadline, or none begins. */
+  /** Reports if rounds begin and end when they should: false when one is stuck beyond its deadline, or none begins. */
   isWorking(): boolean {
     return this.#options.elapsed() <= this.#expected + lastRetry;
   }
@@ -116,7 +116,7 @@ export class ReconcileLoop {
       );
       this.#last = report;
       metrics.reconciled(report.duration, report.changes);
-      logReport(context, report);
+      logReport(context.log, report);
       return report;
     } catch (error) {
       context.readiness.problem = describeObstacle(error);
@@ -171,7 +171,7 @@ export class ReconcileLoop {
   }
 }
 
-/** What is not ready says so in its own words. */
+/** Describes an obstacle; a part that is not ready does so in its own words. */
 function describeObstacle(error: unknown): string {
   const isOwn = error instanceof PodwireError && notReady.has(error.code);
   return isOwn ? describeError(error) : `the node could not be reconciled: ${describeError(error)}`;
@@ -182,7 +182,7 @@ const notReady: ReadonlySet<string> = new Set(['AGENT_NOT_READY', 'NODE_NAME_TAK
 const tooLate = (deadline: number): PodwireError =>
   new PodwireError('DEADLINE_EXCEEDED', `it took longer than ${deadline} ms`);
 
-function logReport({ log }: EndpointContext, report: ReconcileReport): void {
+function logReport(log: Log, report: ReconcileReport): void {
   const { changes, removed, failures, duration } = report;
   const facts = {
     ms: Math.round(duration * 10) / 10,

@@ -1,13 +1,23 @@
 /** Makes the node look like the records, at the start and in intervals. */
 import { setImmediate } from 'node:timers/promises';
-import type { Change, Owned, Reconcile } from '@podwire/engine';
+import type { Change, Engine, Owned, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { adoptHeld } from './endpoints/broken-records.js';
-import { type EndpointContext, ownedBy } from './endpoints/context.js';
-import { teardown } from './endpoints/teardown.js';
-import { type AgentRecord, describeEndpoint, podName } from './endpoints/registry.js';
+import type { ClusterMember } from './cluster/contract.js';
+import {
+  type EndpointContext,
+  endpointOfOwner,
+  ownedBy,
+  type ResourceOwners,
+  type ServingState,
+} from './endpoints/context.js';
+import { teardown, type TeardownContext } from './endpoints/teardown.js';
+import { describeEndpoint, type EndpointRegistry, podName } from './endpoints/registry.js';
+import type { Namespaces } from './node/namespaces.js';
+import type { Readiness } from './readiness.js';
+import type { EndpointRecord } from './records/record.js';
 
 /** A change of the engine, with the pod that it concerned. */
 export interface ReconciledChange extends Change {
@@ -25,7 +35,7 @@ export interface ReconcileReport {
   readonly removed: readonly string[];
   /** The same endpoints, with their pods as far as they have one. */
   readonly removedEndpoints: readonly RemovedEndpoint[];
-  /** What could not be done, in words. */
+  /** Failures, in words. */
   readonly failures: readonly string[];
 }
 
@@ -42,13 +52,17 @@ export interface ReconcileCall {
   readonly alone: boolean;
 }
 
+export type ReconcileContext = TeardownContext &
+  ServingState &
+  Pick<EndpointContext, 'node' | 'broken' | 'locks' | 'namespaces' | 'clock' | 'log'>;
+
 /**
  * Looks at the host again, removes what is to be removed, then adopts, repairs and prunes. Failures of single resources
  * are in the report; what is wrong with the node's own part is also in `readiness`. Two reconciles never run side by
  * side. docs/decisions/0028 says why requests need not wait for it.
  * @throws PodwireError when it could not be done at all
  */
-export async function reconcile(context: EndpointContext, call: ReconcileCall): Promise<ReconcileReport> {
+export async function reconcile(context: ReconcileContext, call: ReconcileCall): Promise<ReconcileReport> {
   const { cluster, engine, node, policy } = context;
   const startedAt = context.clock();
   const begin = call.elapsed();
@@ -66,9 +80,15 @@ export async function reconcile(context: EndpointContext, call: ReconcileCall): 
   // Resources of policy that an earlier life has left stand until the wanted ones are known.
   const keepLeftovers = cluster?.peers.areKnown === false || policy?.state.isApplied === false;
   const pruned = await round.finish({ signal: call.signal, keepLeftovers });
-  noteNode(context, host.own);
+  noteNode(context.readiness, host.own);
   cluster?.followSoon();
-  const changes = namePods(context, [...host.own, ...host.peers, ...endpoints, ...policies, ...pruned]);
+  const changes = namePods(context.endpoints, [
+    ...host.own,
+    ...host.peers,
+    ...endpoints,
+    ...policies,
+    ...pruned,
+  ]);
   const failed = changes.filter(isFailed).map(describeFailure);
   return {
     startedAt,
@@ -81,22 +101,19 @@ export async function reconcile(context: EndpointContext, call: ReconcileCall): 
 }
 
 /** Owners are keys with the id of a container; people know pods. */
-function namePods({ endpoints }: EndpointContext, changes: readonly Change[]): ReconciledChange[] {
+function namePods(endpoints: EndpointRegistry, changes: readonly Change[]): ReconciledChange[] {
   return changes.map((change) => {
-    const record = endpoints.get(change.owner?.replace(/^endpoint:/, '') ?? '');
+    const record = endpoints.get(endpointOfOwner(change.owner ?? '') ?? '');
     const pod = record === undefined ? undefined : podName(record);
     return pod === undefined ? change : { ...change, pod };
   });
 }
 
 /**
- * What must not be pruned, as of this moment. Beside requests that is also what an ADD is making and a DEL is removing;
+ * Resources that must not be pruned now. Beside requests those that an ADD makes and a DEL removes count too;
  * alone, endpoints in transition have no claim any more.
  */
-function listWanted(
-  { node, cluster, endpoints, policy }: EndpointContext,
-  { alone }: ReconcileCall,
-): Owned[] {
+function listWanted({ node, cluster, endpoints, policy }: ResourceOwners, { alone }: ReconcileCall): Owned[] {
   const records = endpoints.all().filter(({ phase }) => !alone || phase === 'ready');
   return [
     node.owned(),
@@ -113,21 +130,21 @@ interface HostChanges {
 
 /** The node's own part and its peers. Nothing else changes these meanwhile. */
 function repairHost(
-  context: EndpointContext,
+  context: Pick<EndpointContext, 'node' | 'cluster' | 'engine' | 'readiness'>,
   round: Reconcile,
   { signal }: ReconcileCall,
 ): Promise<HostChanges> {
-  const { node, cluster } = context;
+  const { node, cluster, engine, readiness } = context;
   return node.exclusively(signal, async () => {
     let own: readonly Change[] = [];
     await node.repair(async (owned) => {
       own = await round.repair([owned], { signal });
       return !own.some(isFailed);
     });
-    noteObstacle(context, own);
+    noteObstacle(readiness, own);
     if (cluster === undefined) return { own, peers: [] };
     const peers = await round.repair(cluster.peers.owned(), { signal });
-    await followPeers(context, peers, signal);
+    await followPeers(cluster.peers, engine, peers, signal);
     return { own, peers };
   });
 }
@@ -137,7 +154,7 @@ function repairHost(
  * after a repair of the node, which may have cost the endpoint what the request had made already.
  */
 async function repairEndpoints(
-  context: EndpointContext,
+  context: Pick<EndpointContext, 'endpoints' | 'locks'>,
   round: Reconcile,
   call: ReconcileCall & { readonly thorough: boolean },
 ): Promise<Change[]> {
@@ -156,10 +173,10 @@ async function repairEndpoints(
  * holds one.
  */
 async function hold(
-  { locks, endpoints }: EndpointContext,
+  { locks, endpoints }: Pick<EndpointContext, 'endpoints' | 'locks'>,
   key: string,
   { alone, signal, thorough = false }: ReconcileCall & { readonly thorough?: boolean },
-  work: (record: AgentRecord) => Promise<void>,
+  work: (record: EndpointRecord) => Promise<void>,
 ): Promise<void> {
   const workIfThere = async (): Promise<void> => {
     const record = endpoints.get(key);
@@ -175,17 +192,17 @@ const RECORDS_AT_ONCE = 64;
 
 /** Finishes interrupted ADDs (backwards) and DELs, and removes endpoints whose namespace is gone. */
 async function removeDead(
-  context: EndpointContext,
+  context: TeardownContext & Pick<EndpointContext, 'locks' | 'namespaces' | 'log'>,
   call: ReconcileCall,
 ): Promise<{ removed: RemovedEndpoint[]; failures: string[] }> {
   const removed: RemovedEndpoint[] = [];
   const failures: string[] = [];
   for (const [index, record] of context.endpoints.all().entries()) {
     if (index % RECORDS_AT_ONCE === 0) await setImmediate();
-    if (whyDead(context, record) === undefined) continue;
+    if (whyDead(context.namespaces, record) === undefined) continue;
     const endpoint = endpointKey(record.id);
     await hold(context, endpoint, call, async (current) => {
-      const why = whyDead(context, current);
+      const why = whyDead(context.namespaces, current);
       if (why === undefined) return;
       const pod = podName(current);
       try {
@@ -206,7 +223,9 @@ async function removeDead(
  * address, the endpoint that is complete keeps it, or else the older one. No lock is needed: records and addresses
  * change together, in one tick.
  */
-async function adoptLeases(context: EndpointContext): Promise<string[]> {
+async function adoptLeases(
+  context: Pick<EndpointContext, 'networks' | 'endpoints' | 'log'>,
+): Promise<string[]> {
   const { endpoints } = context;
   const failures: string[] = [];
   const records = endpoints
@@ -222,7 +241,10 @@ async function adoptLeases(context: EndpointContext): Promise<string[]> {
   return failures;
 }
 
-function adoptLeasesOf({ networks, log }: EndpointContext, record: AgentRecord): string[] {
+function adoptLeasesOf(
+  { networks, log }: Pick<EndpointContext, 'networks' | 'log'>,
+  record: EndpointRecord,
+): string[] {
   const owner = endpointKey(record.id);
   // A network may have been taken out of the configuration. Its pods live on; its addresses are not allocated any more.
   const ipam = networks.find(({ view }) => view.name === record.endpoint.network)?.ipam;
@@ -237,7 +259,7 @@ function adoptLeasesOf({ networks, log }: EndpointContext, record: AgentRecord):
   });
 }
 
-function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRecord): string | undefined {
+function whyDead(namespaces: Namespaces, { phase, namespace }: EndpointRecord): string | undefined {
   if (phase === 'wiring') return 'its ADD was interrupted';
   if (phase === 'removing') return 'its removal was interrupted';
   return namespaces.isGone(namespace) ? `its network namespace ${namespace.path} is gone` : undefined;
@@ -247,14 +269,14 @@ function whyDead({ namespaces }: EndpointContext, { phase, namespace }: AgentRec
  * A node whose own part is not in order (its packet filter, say, which keeps pods from spoofing) gets no new pods, also when it was
  * in order before.
  */
-function noteObstacle({ readiness }: EndpointContext, own: readonly Change[]): void {
+function noteObstacle(readiness: Readiness, own: readonly Change[]): void {
   const failed = own.filter(isFailed);
   if (failed.length === 0) return;
   readiness.problem = failed.map(describeFailure).join('; ');
   readiness.ready = false;
 }
 
-function noteNode({ readiness }: EndpointContext, own: readonly Change[]): void {
+function noteNode(readiness: Readiness, own: readonly Change[]): void {
   if (own.some(isFailed)) return;
   readiness.problem = undefined;
   readiness.ready = true;
@@ -264,18 +286,18 @@ const isFailed = ({ action }: Change): boolean => action === 'failed';
 
 /** Peers that have come since are applied before anything is said to be ready: a new pod finds all of them. */
 async function followPeers(
-  { cluster, engine }: EndpointContext,
+  peers: ClusterMember['peers'],
+  engine: Engine,
   changes: readonly Change[],
   signal: AbortSignal,
 ): Promise<void> {
-  if (cluster === undefined) return;
   const failed = changes.flatMap((change) =>
     change.action === 'failed' && change.owner !== undefined
       ? [[change.owner, describeFailure(change)] as const]
       : [],
   );
-  cluster.peers.noteReconciled(new Map(failed));
-  await cluster.peers.flush(engine, { signal });
+  peers.noteReconciled(new Map(failed));
+  await peers.flush(engine, { signal });
 }
 
 function describeFailure({ owner, pod, what, error }: ReconciledChange): string {

@@ -1,42 +1,25 @@
-/** What the agent does first: it learns from the records what exists on this node. */
-import type { BrokenRecord, EndpointRecord } from './records/record.js';
+/** First work of the agent: it learns from the records what exists on this node. */
+import type { BrokenRecord } from './records/record.js';
 import { PodwireError } from '@podwire/errors';
 import { endpointKey } from '@podwire/network-contract';
-import { z } from 'zod';
-import type { EndpointContext } from './endpoints/context.js';
-import type { AgentRecord, EndpointDetails } from './endpoints/registry.js';
-
-const rate = z.number().min(0).optional();
-
-/** What the agent itself keeps in a record. */
-const details: z.ZodType<EndpointDetails> = z.object({
-  network: z.string(),
-  mac: z.string(),
-  portMappings: z.array(
-    z.object({
-      hostPort: z.int().min(0).max(65_535),
-      containerPort: z.int().min(0).max(65_535),
-      protocol: z.enum(['tcp', 'udp', 'sctp']),
-      hostIP: z.string().optional(),
-    }),
-  ),
-  bandwidth: z
-    .object({ ingressRate: rate, ingressBurst: rate, egressRate: rate, egressBurst: rate })
-    .optional(),
-  hostLinks: z.array(z.string()).optional(),
-}) as never;
+import type { EndpointContext, EndpointState } from './endpoints/context.js';
 
 /**
  * Reads every record into memory. What is none is noted in `broken`, and keeps neither the agent nor another endpoint from
  * anything. Addresses are taken over by the first reconcile, when it is known which of these endpoints stay.
  * @throws PodwireError RECORD_TOO_NEW
  */
-export function loadRecords(context: EndpointContext): void {
+export function loadRecords(
+  context: EndpointState & Pick<EndpointContext, 'readPodAddresses' | 'log'>,
+): void {
   const { records, broken } = context.records.readAll();
   refuseNewer(broken);
-  const unfit = records.flatMap((record) => take(context, record));
-  const intact = new Set(context.endpoints.all().map(({ id }) => endpointKey(id)));
-  for (const record of [...broken, ...unfit]) noteBroken(context, record, intact);
+  for (const record of records) {
+    context.endpoints.put(record);
+    context.ports.claim(record);
+  }
+  const intact = new Set(records.map(({ id }) => endpointKey(id)));
+  for (const record of broken) noteBroken(context, record, intact);
   if (context.broken.all().some(({ phase }) => phase === 'ready')) holdWired(context);
 }
 
@@ -55,21 +38,12 @@ function refuseNewer(broken: readonly BrokenRecord[]): void {
   );
 }
 
-function take({ endpoints, ports }: EndpointContext, record: EndpointRecord): BrokenRecord[] {
-  const { success, error } = details.safeParse(record.endpoint);
-  if (success) {
-    endpoints.put(record as AgentRecord);
-    ports.claim(record as AgentRecord);
-    return [];
-  }
-  const { id, phase } = record;
-  const [first] = error.issues;
-  const reason = `not an endpoint record: endpoint.${first!.path.join('.')}: ${first!.message}`;
-  return [{ name: `${endpointKey(id)}.${phase}`, id, phase, reason, text: JSON.stringify(record) }];
-}
-
 /** A torn `.wiring` file means that nothing was applied yet (docs/decisions/0003): it goes. Any other file stays. */
-function noteBroken(context: EndpointContext, record: BrokenRecord, intact: ReadonlySet<string>): void {
+function noteBroken(
+  context: Pick<EndpointContext, 'records' | 'broken' | 'log'>,
+  record: BrokenRecord,
+  intact: ReadonlySet<string>,
+): void {
   const { name: file, reason, id } = record;
   const isIntact = id !== undefined && intact.has(endpointKey(id));
   if (record.isTorn === true && record.phase === 'wiring' && !isIntact) {
@@ -80,7 +54,10 @@ function noteBroken(context: EndpointContext, record: BrokenRecord, intact: Read
   context.broken.add(record);
 }
 
-function tryDiscard({ records, log }: EndpointContext, record: BrokenRecord): boolean {
+function tryDiscard(
+  { records, log }: Pick<EndpointContext, 'records' | 'log'>,
+  record: BrokenRecord,
+): boolean {
   try {
     records.discard(record);
     return true;
@@ -91,7 +68,11 @@ function tryDiscard({ records, log }: EndpointContext, record: BrokenRecord): bo
 }
 
 /** A record may say nothing at all. What the kernel routes to a link of ours, and no record names, is then the address of its pod. */
-function holdWired({ endpoints, broken, readPodAddresses }: EndpointContext): void {
+function holdWired({
+  endpoints,
+  broken,
+  readPodAddresses,
+}: Pick<EndpointContext, 'endpoints' | 'broken' | 'readPodAddresses'>): void {
   const known = new Set([
     ...endpoints.all().flatMap(({ leases }) => leases.map(({ address }) => address)),
     ...broken.held().map(({ address }) => address),

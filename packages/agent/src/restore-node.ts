@@ -9,7 +9,8 @@ import { hasCode, readBootId } from '@podwire/linux';
 import { listLinks, type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { planForwardAccept } from '@podwire/network-traffic';
 import { deadlineSignal } from '@podwire/platform';
-import { createBackends, resourceKinds } from './backends.js';
+import { createBackends } from './backends.js';
+import { resourceKinds } from './resource-kinds.js';
 import { openStateFiles } from './cluster/state-files.js';
 import type { AgentConfig } from './config/index.js';
 import { planRestore } from './node/restore-plan.js';
@@ -17,7 +18,7 @@ import { recallRouter, routerFile } from './node/router-history.js';
 import { readKernelRouter, type RouterView } from './node/router-view.js';
 import { claimNetworkNamespace, lockFileName, lockStateDirectory } from './own-node.js';
 
-/** What became of something that an agent has made or changed. */
+/** Result for something that an agent has made or changed. */
 export interface NodeChange {
   readonly action: 'restored' | 'removed' | 'kept' | 'failed';
   /** In words, for `kept` and `failed` with the reason. */
@@ -164,7 +165,7 @@ async function removeAll(engine: Engine, options: CallOptions): Promise<NodeChan
   }
 }
 
-/** What tells a member of a cluster who it is stays, and the directory then too. */
+/** Files with the identity of a cluster's member stay, and the directory then too. */
 function clearState(stateDir: string): NodeChange[] {
   try {
     for (const name of [routerFile, lockFileName]) fs.rmSync(path.join(stateDir, name), { force: true });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openRecordDirectory, type RecordFiles } from './records/directory.js';
-import { type Kernel, openKernel, openKernelWatch } from '@podwire/backend-linux';
+import { type Kernel, openKernel } from '@podwire/backend-linux';
 import { createEngine, type FaultPoints, noFaults } from '@podwire/engine';
 import { createIpam } from '@podwire/ipam';
 import { peerCredentials, readBootId, warmThreadPool } from '@podwire/linux';
@@ -18,7 +18,8 @@ import { compact, systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
-import { createBackends, resourceKinds } from './backends.js';
+import { createBackends } from './backends.js';
+import { resourceKinds } from './resource-kinds.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
 import { describeLinkState } from './cluster/kernel-link.js';
@@ -45,7 +46,7 @@ import { openPolicyWorld } from './policy/kernel-world.js';
 import type { Trace } from './trace.js';
 import { openTraceExport } from './trace-export.js';
 
-/** What tests may replace in a real agent. */
+/** Parts of a real agent that tests may replace. */
 export interface NodeAgentOptions {
   readonly log?: Log;
   readonly faults?: FaultPoints;
@@ -137,8 +138,9 @@ function openDependencies(
   const sockets = openSocketsOnUse();
   const addresses = describeHostAddresses(hostConnection);
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
+  const backends = createBackends(kernel);
   const engine = createEngine({
-    backends: createBackends(kernel),
+    backends,
     faults,
     single,
     onError: (message) => log.error(message),
@@ -170,7 +172,7 @@ function openDependencies(
         log,
         signal,
       }),
-    openWatch: () => openKernelWatch(kernel, { now: () => performance.now() }),
+    changes: backends.flatMap(({ changes = [] }) => changes),
     peerCredentials,
     clock: Date.now,
     elapsed: () => performance.now(),
@@ -195,7 +197,7 @@ interface OpenWorld {
   close(): void;
 }
 
-/** What a member of a cluster needs; undefined on a node that is alone. @throws PodwireError CONFIG_INVALID */
+/** Dependencies of a cluster's member; undefined on a node that is alone. @throws PodwireError CONFIG_INVALID */
 async function openWorld(
   { cluster, stateDir }: AgentConfig,
   log: Log,

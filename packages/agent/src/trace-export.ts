@@ -1,5 +1,5 @@
 /** Traces to an OpenTelemetry collector, where the environment names one: what this agent did, within the trace of who asked. */
-import { resourceKinds } from './backends.js';
+import { resourceKinds } from './resource-kinds.js';
 import type { Log } from './log.js';
 import type { Trace } from './trace.js';
 

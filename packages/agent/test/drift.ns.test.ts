@@ -1,9 +1,12 @@
-/** What others change in the kernel is repaired at once: the real agent, the real kernel, iproute2 and nft as the others. */
+/** Changes by others are repaired at once: the real agent, the real kernel, iproute2 and nft as the others. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
   type Agent,
   createPrivateHost,
+  defaultAgentEntry,
   eventually,
   type PrivateHost,
   startAgent,
@@ -15,6 +18,7 @@ import { askApi, callPlugin } from './fakes/plugin-client.js';
 
 interface Drift {
   readonly watching: boolean;
+  readonly pods: boolean;
   readonly repaired: number;
   readonly failed: number;
   readonly checks: number;
@@ -178,12 +182,53 @@ test('is logged with the name of the pod', async () => {
 
 test('what is changed again and again is looked at less often, which is said once', async () => {
   const witness = await addVictim();
-  for (let count = 0; count < 6; count++) await disturb(witness);
-  const said = agent
-    .log()
-    .split('\n')
-    .filter((line) => line.includes('again and again'));
-  assert.equal(said.filter((line) => line.includes(`"of":"test/${witness.pod.name}"`)).length, 1);
+  const said = (): string[] =>
+    agent
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('again and again') && line.includes(`"of":"test/${witness.pod.name}"`));
+  // On a busy machine one comes so late that it is a new story.
+  for (let count = 0; count < 40 && said().length === 0; count++) await disturb(witness);
+  await disturb(witness);
+  assert.equal(said().length, 1);
+});
+
+test('a pod that changes routes all the time does not hold up the repair of the packet filter', async () => {
+  const { pod } = await addVictim();
+  const file = path.join(host.directory, 'flood');
+  // Each differs from the one before it: the kernel has no event for what stays the same.
+  const routes = Array.from(
+    { length: 20_000 },
+    (_, n) => `route replace 198.51.${(n >> 1) & 127}.0/24 dev eth0 mtu ${1300 + (n & 1)}`,
+  );
+  fs.writeFileSync(file, `${routes.join('\n')}\n`);
+  const loop = ['sh', '-c', `while :; do ip -batch ${file}; done`];
+  const flood = pod.start(loop);
+  try {
+    await eventually('routes change', async () =>
+      (await pod.run(['ip', 'route'])).includes('198.51.127.0/24'),
+    );
+    await host.run(['nft', 'delete', 'table', 'inet', 'podwire']);
+    const isBack = async (): Promise<boolean> =>
+      (await host.run(['nft', 'list', 'tables'])).includes('table inet podwire\n');
+    await eventually('the table is back', isBack, { timeout: 5_000 });
+  } finally {
+    await flood.stop();
+  }
+});
+
+test('where changes in pods cannot be heard, status and log say so', async () => {
+  const other = await createPrivateHost({ name: 'deaf' });
+  try {
+    const without = ['setpriv', '--inh-caps=-net_broadcast', '--bounding-set=-net_broadcast'];
+    const deaf = await startAgent(other, { entry: [...without, ...defaultAgentEntry] });
+    const { drift } = (await askApi(deaf.apiSocket, '/v1/status')) as { drift: Drift };
+    assert.deepEqual([drift.watching, drift.pods], [true, false]);
+    assert.match(deaf.log(), /"place":"pod","msg":"changes cannot be listened to/);
+    assert.equal((await readDrift()).pods, true);
+  } finally {
+    await other.close();
+  }
 });
 
 /** Of the map that leads from the host port to the pod. */

@@ -36,14 +36,14 @@ function schedule(backend: Backend, scheduler: fc.Scheduler): Backend {
   const between = async (label: string): Promise<void> => scheduler.schedule(setImmediate(), label);
   const wrap = (session: Session): Session => {
     const wrapped: Record<string, unknown> = {
-      reaches: (place: string) => session.reaches(place),
+      reaches: session.reaches.bind(session),
       close: () => session.close(),
     };
     for (const name of delayed) {
       const call = session[name]?.bind(session) as ((...args: unknown[]) => Promise<unknown>) | undefined;
       if (call === undefined) continue;
       wrapped[name] = async (...args: unknown[]) => {
-        // What is pruned is chosen and deleted in one tick.
+        // A prune chooses and deletes in one tick.
         if (name !== 'prune') await between(`before ${backend.name} ${name}`);
         const result = await call(...args);
         await between(`after ${backend.name} ${name}`);

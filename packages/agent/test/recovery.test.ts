@@ -1,13 +1,18 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { linuxRegistry } from '@podwire/backend-linux';
 import { describe, expect, test } from 'vitest';
-import type { EndpointRecord, Phase } from '../src/records/record.js';
+import { openRecordDirectory } from '../src/records/directory.js';
+import type { Phase } from '../src/records/record.js';
 import { createHarness, createReadyHarness, type Harness, keyOf } from './fakes/harness.js';
 import { containing, matching } from './fakes/matchers.js';
+import { makeDirectory } from './fakes/sockets.js';
 
 const addressesOf = (agent: Harness): string[] =>
   (agent.context.networks[0]?.ipam.leases() ?? []).map(({ address }) => address).toSorted();
 
 const setPhase = (agent: Harness, id: string, phase: Phase): void => {
-  const record = agent.records.records.get(keyOf(id)) as EndpointRecord;
+  const record = agent.records.records.get(keyOf(id))!;
   agent.records.records.set(keyOf(id), { ...record, phase });
 };
 
@@ -77,7 +82,7 @@ describe('recovery', () => {
     const before = await createReadyHarness();
     await before.call('ADD', { id: 'c1' });
     await before.call('ADD', { id: 'c2' });
-    const [first, second] = ['c1', 'c2'].map((id) => before.records.records.get(keyOf(id)) as EndpointRecord);
+    const [first, second] = ['c1', 'c2'].map((id) => before.records.records.get(keyOf(id))!);
     before.records.records.set(keyOf('c2'), {
       ...second!,
       leases: first!.leases,
@@ -160,8 +165,13 @@ describe('recovery', () => {
     const before = await createReadyHarness();
     await before.call('ADD');
     const record = before.records.records.get(keyOf('c1'))!;
-    before.records.records.set(keyOf('c1'), { ...record, endpoint: { network: 'default', mac: 7 } });
-    const { agent, problems } = await started(before);
+    const directory = makeDirectory();
+    const text = JSON.stringify({ ...record, endpoint: { network: 'default', mac: 7 } });
+    fs.writeFileSync(path.join(directory, 'podwire,c1,eth0.ready'), text);
+    const agent = before.restart({
+      dependencies: { records: openRecordDirectory(directory, linuxRegistry) },
+    });
+    const problems = await agent.recover();
     expect(problems).toEqual([containing('podwire,c1,eth0.ready: not an endpoint record: endpoint.')]);
     expect(addressesOf(agent)).toHaveLength(2);
     expect((await agent.call('DEL')).ok).toBe(true);

@@ -1,12 +1,12 @@
 /**
- * What the engine and its backends agree on. A resource is plain data that names one thing the node must have; a kind
- * says everything about the resources of one name; a backend is what can be changed in one call and observed in one
- * look. The engine knows none of them by name.
+ * The contract between the engine and its backends. A resource is plain data that names one thing the node must have;
+ * a kind describes the resources of one name; a backend is changed in one call and observed in one look. The engine
+ * knows none of them by name.
  */
 import type { ErrorCode } from '@podwire/errors';
 import type { FaultPoints } from '@podwire/platform';
 
-/** What all resources have in common. They are stored as JSON: strings, numbers, booleans, arrays and objects. */
+/** The part that all resources share. They are stored as JSON: strings, numbers, booleans, arrays and objects. */
 export interface AnyResource {
   readonly kind: string;
 }
@@ -25,7 +25,7 @@ export type Resource = [keyof ResourceKinds] extends [never]
 
 export type ResourceKind = Resource['kind'];
 
-/** Whose a list of resources is: any text that is unique on the node. It appears in messages. */
+/** The owner of a list of resources: any text that is unique on the node. It appears in messages. */
 export type OwnerId = string;
 
 /** A network namespace as it was when the list was made: a path alone may come to mean another one. */
@@ -42,7 +42,7 @@ export interface Owned {
   readonly namespace?: NamespaceIdentity;
 }
 
-/** Where a resource is: `host`, `pod`, or what else a backend distinguishes (a database, a bridge). */
+/** The place of a resource: `host`, `pod`, or what else a backend distinguishes (a database, a bridge). */
 export type Place = string;
 
 /**
@@ -57,7 +57,7 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
   readonly kind: R['kind'];
   /** Name of the backend. */
   readonly backend: string;
-  /** Neighbours in a list that share backend, batch and place travel in one call. */
+  /** Resources that share backend, batch and place travel in one call, where their order allows it. */
   readonly batch: string;
   place(resource: R): Place;
   /** Two resources of one key cannot both be there. Unique over all kinds; within one owner's `pod` place also in it. */
@@ -75,21 +75,35 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
   readonly removal?: 'last' | 'deferred' | 'never';
   /** Content that differs is changed without a gap. Otherwise the old one goes before the new one comes. */
   readonly inPlace: boolean;
+  /** All changes to resources of its batch and place are one transaction: see {@link Session.exchange}. */
+  readonly transactional?: boolean;
   /** Never half there and no other's concern: owners of nothing else are reconciled many at a time. */
   readonly independent?: boolean;
   /** A missing one may have left parts; the backend clears them before it is made again. */
   readonly leavesParts?: boolean;
-  /** `BACKEND/BATCH`es in which a repair must not have failed before: it is not repaired then. */
-  readonly requires?: readonly string[];
+  /**
+   * Keys of resources, of any backend, that must be there first. Those that are in no list are there already. It is made
+   * after them, removed before them, and not repaired where one of them could not be. The one it dies with when absent.
+   */
+  after?(resource: R): readonly string[];
   /** The kind to use for this very resource, where another backend does it better. */
   variant?(resource: R): Kind<R> | undefined;
   /**
-   * What keeps a value that was read from a file from being a resource of this kind, with the path to it:
+   * The reason why a value that was read from a file is no resource of this kind, with the path to it:
    * `host.name: no name of a link`. `undefined` when it is one.
    */
   check(value: unknown): string | undefined;
   /** `undefined` when what was found is what the resource asks for. Pure. */
   compare(resource: R, found: F): Difference | undefined;
+  /**
+   * Keys under which its backend hints at it; its own key when absent. A route names the link that it needs as well. Pure.
+   */
+  touches?(resource: R): readonly string[];
+  /**
+   * The state that {@link Hint.now} shows of the resource, as {@link compare} takes it; `undefined` where it shows nothing of it, also
+   * always when absent. Pure.
+   */
+  shownBy?(resource: R, now: object): F | undefined;
 }
 
 /** Every kind of the program with its object: what a composition root checks its backends against. */
@@ -101,7 +115,7 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** What is travelling together. */
+/** Resources that travel together. */
 export interface Batch {
   readonly backend: string;
   readonly name: string;
@@ -109,20 +123,20 @@ export interface Batch {
   readonly resources: readonly Resource[];
 }
 
-/** What a repair does about one resource: make it, or put it in the place of what is there. */
+/** One step of a repair: make the resource, or put it in the place of the one that is there. */
 export interface Repair {
   readonly resource: Resource;
   readonly action: 'add' | 'replace';
 }
 
-/** What was found of one resource, or that its place is gone, in words. */
+/** The state of one resource, or the reason in words why its place is gone. */
 export type Observation = { readonly found: unknown } | { readonly gone: string };
 export type Observed = ReadonlyMap<Resource, Observation>;
 
-/** What many owners share, read at most once. Its content is the backend's business. */
+/** State that many owners share, read at most once. Its content is the backend's business. */
 export interface Snapshot {
   /** Reads what is large, bit by bit, so that other work gets its turn in between. */
-  readAhead?(): Promise<void>;
+  readAhead?(options: SessionOptions): Promise<void>;
 }
 
 /** Something that carries our mark. */
@@ -133,17 +147,28 @@ export interface MarkedThing {
   readonly what: string;
 }
 
+/** Everything that a transaction does. */
+export interface Exchange {
+  /** Resources that come. Something that has the key of one is a conflict. */
+  readonly add: readonly Resource[];
+  /** Each takes the place of whatever has its key, also of nothing. */
+  readonly replace: readonly Resource[];
+  readonly remove: readonly Resource[];
+}
+
 export interface SessionOptions {
+  /** Aborts when the caller gives up or when the engine has waited long enough: the call is left behind then. */
   readonly signal: AbortSignal;
 }
 
 /**
  * A backend, opened for one call of the engine. It opens nothing before it is needed. What `create`, `repair` and
- * `remove` return are failures; they throw nothing but what makes the whole call pointless.
+ * `remove` return are failures; they throw only errors that make the whole call pointless. Every call ends: the engine
+ * waits for none of them longer than its deadline ({@link EngineOptions.callDeadline}).
  */
 export interface Session {
-  /** Whether the place is still there. */
-  reaches(place: Place): boolean;
+  /** True while the place is still there. */
+  reaches(place: Place, options: SessionOptions): Promise<boolean>;
   /** All of the batch or nothing is wanted: the engine removes what was made when one fails. */
   create(batch: Batch, options: SessionOptions): Promise<readonly Failure[]>;
   /** Each as far as it can be done. */
@@ -151,28 +176,67 @@ export interface Session {
   /** Each as far as it can be done. */
   remove(batch: Batch, options: SessionOptions): Promise<readonly Failure[]>;
   /**
-   * In one transaction: all of `add` is there afterwards, in the place of what has the same keys, and all of `remove` is
-   * gone, or nothing has changed and there are failures. Absent where the backend has no transactions.
+   * All in one transaction, or nothing has changed and there are failures. What is to go and is not there is no failure.
+   * Absent where the backend has no transactions.
    */
-  exchange?(
-    add: readonly Resource[],
-    remove: readonly Resource[],
-    options: SessionOptions,
-  ): Promise<readonly Failure[]>;
+  exchange?(exchange: Exchange, options: SessionOptions): Promise<readonly Failure[]>;
   /** Looks at these resources: one by one, or in the snapshot where one is given. */
-  observe(resources: readonly Resource[], snapshot: Snapshot | undefined): Promise<Observed>;
+  observe(
+    resources: readonly Resource[],
+    snapshot: Snapshot | undefined,
+    options: SessionOptions,
+  ): Promise<Observed>;
   /** Finds missing resources that were moved or renamed and puts them back, except where an owner has the key. */
-  recover?(missing: readonly Resource[], isOwned: (key: string) => boolean): Promise<void>;
+  recover?(
+    missing: readonly Resource[],
+    isOwned: (key: string) => boolean,
+    options: SessionOptions,
+  ): Promise<void>;
   /** Clears away what is left of missing resources whose kind leaves parts. */
   clear?(missing: readonly Resource[], options: SessionOptions): Promise<readonly Failure[]>;
   /** Everything with our mark. `wanted` is what all owners want. */
-  listMarked?(wanted: readonly Resource[], snapshot: Snapshot | undefined): Promise<readonly MarkedThing[]>;
+  listMarked?(
+    wanted: readonly Resource[],
+    snapshot: Snapshot | undefined,
+    options: SessionOptions,
+  ): Promise<readonly MarkedThing[]>;
   /** Deletes what {@link listMarked} has returned. Returns what could not be deleted, with the error. */
-  prune?(things: readonly MarkedThing[]): Promise<ReadonlyMap<MarkedThing, unknown>>;
+  prune?(things: readonly MarkedThing[], options: SessionOptions): Promise<ReadonlyMap<MarkedThing, unknown>>;
   close(): void;
 }
 
-/** What a session may use of the engine. */
+/** Something other than this program may have changed what is ours. Where to look, and not what is wrong. */
+export interface Hint {
+  /** Of what was changed: keys as {@link Kind.touches} has them. All of one thing. */
+  readonly keys: readonly string[];
+  /** How it is now, for {@link Kind.shownBy}. Absent when it is gone, or where only a look finds out. */
+  readonly now?: object;
+  /** It carries our mark: where no owner has the first of the keys, a leftover has come. With `lost`: one may have come. */
+  readonly marked?: boolean;
+  /** More has happened than could be kept: everything in the place of the feed is to be looked at. */
+  readonly lost?: boolean;
+  /** The program that did it, in words, as far as that is known. */
+  readonly by?: string;
+}
+
+/** Hints as they come, from {@link ChangeFeed.open} on. What this program does itself is left out. */
+export interface Changes {
+  /** Returns hints that have come since the last call. Never waits. `more`: there is more to read at once. */
+  read(): { readonly hints: readonly Hint[]; readonly more: boolean };
+  close(): void;
+}
+
+/**
+ * Changes by others in one place. Feeds are read a few times a second and not as things happen: work of our own causes
+ * most of it and must not wait. Places are read apart, so that one in which much happens does not hold up another.
+ */
+export interface ChangeFeed {
+  readonly place: Place;
+  /** @throws where changes cannot be listened to */
+  open(): Changes;
+}
+
+/** The part of the engine that a session may use. */
 export interface SessionContext {
   readonly faults: FaultPoints;
   /** The number of the batch of deferred deletions to put so many things into. */
@@ -190,6 +254,8 @@ export interface Backend {
   /** The error says that something of the same key is there already. */
   isConflict(error: unknown): boolean;
   readonly deferred?: DeferredDeletion;
+  /** Absent where changes of others are only found by looking. */
+  readonly changes?: readonly ChangeFeed[];
   close(): void;
 }
 
@@ -200,7 +266,7 @@ export interface DeferredDeletion {
   /** Things in one batch. */
   readonly batchSize: number;
   /** Batches that are not empty, of this process or an earlier one. */
-  list(): readonly number[];
+  list(options: SessionOptions): Promise<readonly number[]>;
   /** Deletes everything in the batch. */
-  delete(batch: number, signal: AbortSignal): Promise<void>;
+  delete(batch: number, options: SessionOptions): Promise<void>;
 }

@@ -1,14 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { type FaultPoints, noFaults } from '@podwire/platform';
-import { applyResources } from './apply.js';
-import type { EngineContext } from './call.js';
+import { type EngineContext, forCall } from './call.js';
+import { changeResources } from './change.js';
 import type { Backend } from './contract.js';
 import { DeferredQueue } from './deferred.js';
-import type { Engine } from './engine.js';
-import { exchangeResources } from './exchange.js';
+import type { CallOptions, ChangeSet, Engine, Owner } from './engine.js';
 import { reconcileNode, ReconcileRound } from './reconcile.js';
 import { createKindRegistry } from './registry.js';
-import { removeResources } from './remove.js';
 import { findDrift } from './verify.js';
 
 export interface EngineOptions {
@@ -18,9 +16,11 @@ export interface EngineOptions {
   readonly faults?: FaultPoints;
   /** Every resource travels alone; for fault tests. */
   readonly single?: boolean;
+  /** Milliseconds that a backend may take for one call of a session; 15 s when absent. */
+  readonly callDeadline?: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
-  /** Told of failures outside a call: those of deferred deletions. */
+  /** Is given failures outside a call: those of deferred deletions. */
   readonly onError?: (message: string) => void;
 }
 
@@ -29,23 +29,18 @@ export function createEngine(options: EngineOptions): Engine {
   const context = createContext(options);
   const { backends, kinds } = context;
   const queues = [...context.queues.values()];
+  const change = async (owner: Owner, set: ChangeSet, call: CallOptions): Promise<void> => {
+    for (const queue of queues) queue.noteActivity();
+    await changeResources(forCall(context), owner, set, call);
+  };
   return {
     kinds,
-    async apply(owned, call) {
-      for (const queue of queues) queue.noteActivity();
-      await applyResources(context, owned, call);
-    },
-    async remove(owned, call) {
-      for (const queue of queues) queue.noteActivity();
-      await removeResources(context, owned, call);
-    },
-    async exchange(owner, change, call) {
-      for (const queue of queues) queue.noteActivity();
-      await exchangeResources(context, owner, change, call);
-    },
-    verify: async (owned) => findDrift(context, owned),
-    reconcile: async (desired, call) => reconcileNode(context, desired, call),
-    startReconcile: (wanted) => new ReconcileRound(context, wanted),
+    change,
+    apply: async ({ resources: add, ...owner }, call) => change(owner, { add }, call),
+    remove: async ({ resources: remove, ...owner }, call) => change(owner, { remove }, call),
+    verify: async (owned, call) => findDrift(forCall(context), owned, call),
+    reconcile: async (desired, call) => reconcileNode(forCall(context), desired, call),
+    startReconcile: (wanted) => new ReconcileRound(forCall(context), wanted),
     async settle() {
       for (const queue of queues) await queue.settle();
     },
@@ -63,12 +58,14 @@ function createContext({
   backends,
   faults = noFaults,
   single = false,
+  callDeadline: deadline = 15_000,
   now = () => performance.now(),
   onError = () => undefined,
 }: EngineOptions): EngineContext {
-  const queues = backends.flatMap(({ name, deferred: deletion }) =>
-    deletion === undefined ? [] : [[name, new DeferredQueue({ deletion, faults, now, onError })] as const],
-  );
+  const queues = backends.flatMap(({ name, deferred: deletion }) => {
+    const options = { name, deletion, deadline, faults, now, onError };
+    return deletion === undefined ? [] : [[name, new DeferredQueue({ ...options, deletion })] as const];
+  });
   return {
     backends: new Map(backends.map((backend) => [backend.name, backend])),
     kinds: createKindRegistry(backends.flatMap(({ kinds }) => kinds)),
@@ -76,5 +73,6 @@ function createContext({
     faults,
     now,
     single,
+    limits: { deadline, silent: new Map() },
   };
 }

@@ -1,14 +1,18 @@
 import { describeError } from '@podwire/errors';
 import type { FaultPoints } from '@podwire/platform';
-import type { DeferredDeletion } from './contract.js';
+import type { DeferredDeletion, SessionOptions } from './contract.js';
+import { CallGuard } from './session-calls.js';
 
 /** When deferred deletions run, in milliseconds: after so long without a call, at the latest after so long. */
 const QUIET = 25;
 const LONGEST_WAIT = 1_000;
-const DEADLINE = 10_000;
 
 export interface DeferredQueueOptions {
+  /** Of the backend. */
+  readonly name: string;
   readonly deletion: DeferredDeletion;
+  /** Milliseconds for one call of the backend. */
+  readonly deadline: number;
   readonly faults: FaultPoints;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -74,8 +78,14 @@ export class DeferredQueue {
 
   /** Deletes everything that waits, also what an earlier process left. */
   async settle(): Promise<void> {
-    for (const batch of this.#options.deletion.list()) this.adopt(batch);
+    await this.adoptAll(new AbortController().signal);
     await this.flush();
+  }
+
+  /** Takes over all batches that an earlier process, or a prune, has left something in. */
+  async adoptAll(signal: AbortSignal): Promise<void> {
+    const batches = await this.#call(signal, async (call) => this.#options.deletion.list(call));
+    for (const batch of batches) this.adopt(batch);
   }
 
   /** Deletes everything that waits now. What cannot be deleted is tried again later. */
@@ -117,7 +127,17 @@ export class DeferredQueue {
   async #delete(batch: number): Promise<void> {
     const { deletion, faults } = this.#options;
     faults.reach('deferred:begin');
-    await deletion.delete(batch, AbortSignal.timeout(DEADLINE));
+    await this.#call(new AbortController().signal, async (call) => deletion.delete(batch, call));
     faults.reach('deferred:end');
+  }
+
+  async #call<T>(signal: AbortSignal, work: (options: SessionOptions) => Promise<T>): Promise<T> {
+    const { name, deadline } = this.#options;
+    const guard = new CallGuard({ deadline, silent: new Map() }, signal);
+    try {
+      return await guard.run(name, work);
+    } finally {
+      guard.close();
+    }
   }
 }

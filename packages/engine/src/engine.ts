@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@podwire/errors';
-import type { Owned, OwnerId, Resource, SessionOptions } from './contract.js';
+import type { NamespaceIdentity, Owned, OwnerId, Resource, SessionOptions } from './contract.js';
 import type { KindRegistry } from './registry.js';
 
 /** How a resource differs from what is there. */
@@ -12,7 +12,7 @@ export interface Drift {
   readonly foreign?: ErrorCode;
 }
 
-/** What `reconcile` did. `owner` is absent for leftovers. */
+/** One deed of `reconcile`. `owner` is absent for leftovers. */
 export interface Change {
   readonly owner?: OwnerId;
   readonly action: 'repaired' | 'removed' | 'failed';
@@ -40,16 +40,27 @@ export interface CallOptions extends SessionOptions {
 }
 
 export interface ReconcileOptions extends CallOptions {
-  /** What has no owner in the list stays: the caller does not know all owners yet. */
+  /** Things without an owner in the list stay: the caller does not know all owners yet. */
   readonly keepLeftovers?: boolean;
 }
 
-/** Resources that come and resources that go in one transaction. */
-export interface Exchange {
-  /** Each replaces the resource with its key. A resource that others of the list refer to stands in front of them. */
-  readonly add: readonly Resource[];
-  /** A resource that has the key of an added one counts as replaced. */
-  readonly remove: readonly Resource[];
+/** An owner of resources, and the namespace that their `pod` place means. */
+export interface Owner {
+  readonly owner: OwnerId;
+  readonly namespace?: NamespaceIdentity;
+}
+
+/** Lists in any order: the engine knows which resource needs which. */
+export interface ChangeSet {
+  /** Resources that go. One that is not there is no error. */
+  readonly remove?: readonly Resource[];
+  /** Each takes the place of whatever has its key, also of nothing. */
+  readonly replace?: readonly Resource[];
+  /**
+   * Resources that come. One that has the key of a removed one takes its place, which is known then and can be put back.
+   * Otherwise something that is there and differs is an error.
+   */
+  readonly add?: readonly Resource[];
 }
 
 /** A reconcile in steps. What is read of the system is shared by all of them. */
@@ -64,25 +75,27 @@ export interface Engine {
   /** The kinds of all backends: keys, descriptions, what can be changed in place. */
   readonly kinds: KindRegistry;
   /**
-   * All or nothing: when one resource fails or the signal fires, what was applied is removed in reverse and the
-   * error is thrown. A resource that is there already is taken over if it agrees and is an error if not.
-   * @throws PodwireError KERNEL_REFUSED, NAMESPACE_GONE, NAMESPACE_INVALID, DEADLINE_EXCEEDED
+   * All or nothing, over all backends: when one resource fails or the signal fires, the steps that were taken are undone
+   * in reverse and the error is thrown. Removal comes first, then everything else in the order of what needs what.
+   * Content changes in place where the kind can; all that happens in one transaction of a backend is one step, which
+   * traffic sees as a whole.
+   *
+   * A change that only removes is idempotent: it goes on after errors and throws them together. A namespace that is gone
+   * or has become another one is no error then: the host side is cleaned.
+   *
+   * The caller writes down what may come to be there before it calls.
+   * @throws PodwireError KERNEL_REFUSED, NAMESPACE_GONE, NAMESPACE_INVALID, DEADLINE_EXCEEDED, BACKEND_SILENT;
+   *   REMOVE_INCOMPLETE when something could not be removed or undone
    */
+  change(owner: Owner, change: ChangeSet, options: CallOptions): Promise<void>;
+  /** A change that adds all of the list. A resource that is there already is taken over if it agrees. */
   apply(owned: Owned, options: CallOptions): Promise<void>;
-  /**
-   * Idempotent; goes on after errors and throws them together. A namespace that is gone or has become another one
-   * is no error: the host side is cleaned.
-   * @throws PodwireError REMOVE_INCOMPLETE
-   */
+  /** A change that removes all of the list. */
   remove(owned: Owned, options: CallOptions): Promise<void>;
   /**
-   * In one transaction of one backend: everything of `add` is there afterwards and everything of `remove` is gone, or
-   * nothing has changed and the error is thrown. What is to be removed and is not there is no error.
-   * @throws PodwireError KERNEL_REFUSED, DEADLINE_EXCEEDED
-   * @throws RangeError for resources of two backends, or of one that has no transactions
+   * Lists resources that are missing or changed; reads only.
+   * @throws PodwireError BACKEND_SILENT, DEADLINE_EXCEEDED, and what keeps a backend from looking
    */
-  exchange(owner: OwnerId, change: Exchange, options: CallOptions): Promise<void>;
-  /** What is missing or changed; reads only. */
   verify(owned: Owned, options: CallOptions): Promise<Drift[]>;
   /**
    * Makes the node look like `desired`: adopts what is there, repairs what drifted, prunes what carries Podwire's

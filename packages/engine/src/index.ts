@@ -4,12 +4,15 @@ export { createEngine, type EngineOptions } from './create-engine.js';
 export {
   type CallOptions,
   type Change,
+  type ChangeSet,
   type Drift,
   type Engine,
-  type Exchange,
+  type Owner,
   type Reconcile,
   type ReconcileOptions,
   type ResourceSpan,
   type Tracer,
 } from './engine.js';
+export { inApplyOrder } from './order.js';
+export { type Lead, TouchIndex } from './touch-index.js';
 export { createKindRegistry, type KindRegistry } from './registry.js';

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { hasCode } from '@podwire/platform';
 import { type EngineContext, type Sessions, type Snapshots, withSessions } from './call.js';
-import type { MarkedThing, Owned, Resource } from './contract.js';
-import type { Change } from './engine.js';
+import type { MarkedThing, Owned, Resource, Snapshot } from './contract.js';
+import type { Change, ReconcileOptions } from './engine.js';
 import type { KindRegistry } from './registry.js';
 
 /** Things in one call: other work gets its turn every few milliseconds, also when thousands have to go. */
@@ -61,22 +62,38 @@ export async function pruneLeftovers(
   context: EngineContext,
   wanted: WantedKeys,
   snapshots: Snapshots,
+  { signal }: ReconcileOptions,
 ): Promise<Change[]> {
   const leftovers = { owner: 'leftovers', resources: [] };
-  return withSessions(context, leftovers, async (sessions) => {
+  return withSessions(context, leftovers, signal, async (sessions) => {
     const changes: Change[] = [];
     for (const name of [...context.backends.keys()].reverse()) {
-      const marked = await sessions.of(name).listMarked?.(wanted.resourcesNow(), snapshots.get(name));
-      await setImmediate();
-      wanted.refresh();
-      const unwanted = marked?.filter(({ key }) => !wanted.has(key)) ?? [];
-      changes.push(...(await pruneAll(context, sessions, name, unwanted, wanted)));
-      await setImmediate();
-      const { queues, backends } = context;
-      for (const batch of backends.get(name)!.deferred?.list() ?? []) queues.get(name)!.adopt(batch);
+      try {
+        changes.push(...(await pruneBackend(context, sessions, name, wanted, snapshots.get(name))));
+        await context.queues.get(name)?.adoptAll(signal);
+      } catch (error) {
+        if (!hasCode(error, 'BACKEND_SILENT')) throw error;
+        changes.push({ action: 'failed', what: `leftovers in ${name}`, error });
+      }
     }
     return changes;
   });
+}
+
+async function pruneBackend(
+  context: EngineContext,
+  sessions: Sessions,
+  name: string,
+  wanted: WantedKeys,
+  snapshot: Snapshot | undefined,
+): Promise<Change[]> {
+  const marked = await sessions.of(name).listMarked(wanted.resourcesNow(), snapshot);
+  await setImmediate();
+  wanted.refresh();
+  const unwanted = marked.filter(({ key }) => !wanted.has(key));
+  const changes = await pruneAll(context, sessions, name, unwanted, wanted);
+  await setImmediate();
+  return changes;
 }
 
 async function pruneAll(
@@ -92,7 +109,7 @@ async function pruneAll(
     wanted.refresh();
     const unwanted = batch.filter(({ key }) => !wanted.has(key));
     if (unwanted.length === 0) continue;
-    const failures = await sessions.of(backend).prune!(unwanted);
+    const failures = await sessions.of(backend).prune(unwanted);
     for (const thing of unwanted) changes.push(...changeOf(context, backend, thing, failures));
     await setImmediate();
   }
@@ -112,7 +129,7 @@ function inBatches(things: readonly MarkedThing[], size: number): MarkedThing[][
   return batches;
 }
 
-/** What is not there any more was not pruned. */
+/** A thing that is not there any more was not pruned. */
 function changeOf(
   { backends }: EngineContext,
   backend: string,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type EngineContext, type Snapshots, takeSnapshots } from './call.js';
+import { type EngineContext, readAhead, type Snapshots, takeSnapshots } from './call.js';
 import type { Owned } from './contract.js';
 import type { CallOptions, Change, Reconcile, ReconcileOptions } from './engine.js';
 import { pruneLeftovers, WantedKeys } from './prune.js';
@@ -47,7 +47,7 @@ export class ReconcileRound implements Reconcile {
     const changes =
       options.keepLeftovers === true
         ? []
-        : await pruneLeftovers(this.#context, this.#wanted, this.#snapshots);
+        : await pruneLeftovers(this.#context, this.#wanted, this.#snapshots, options);
     this.#context.faults.reach('reconcile:end');
     return changes;
   }
@@ -55,7 +55,7 @@ export class ReconcileRound implements Reconcile {
   async #repairRun({ owners, together }: Run, options: CallOptions): Promise<Change[]> {
     // A little with each run: the keys of thousands at once would hold up everything else.
     for (const { resources } of owners) this.#wanted.note(resources);
-    for (const snapshot of this.#snapshots.values()) await snapshot.readAhead?.();
+    await readAhead(this.#context, this.#snapshots, options.signal);
     if (together) return repairTogether(this.#context, owners, this.#snapshots, options);
     const [owned] = owners;
     const isOwned = (key: string): boolean => this.#wanted.hasNow(key);

@@ -6,11 +6,15 @@ export interface KindRegistry {
   of(resource: Resource): Kind;
   /** Two resources of one key cannot both be there. */
   readonly keyOf: (resource: Resource) => string;
-  /** What keeps a value that was read from a file from being a resource; `undefined` when it is one. */
+  /** The reason why a value that was read from a file is no resource; `undefined` when it is one. */
   readonly check: (value: unknown) => string | undefined;
   /** In a few words: `route 10.244.0.5/32 dev cali0123`. */
   readonly describe: (resource: Resource) => string;
-  /** Whether other content of the same key is changed without a gap. */
+  /** Keys that stand for the resource: its own, and those of what is on it. */
+  readonly carriedBy: (resource: Resource) => readonly string[];
+  /** Keys of the resources that it needs first: see `Kind.after`. */
+  readonly needsOf: (resource: Resource) => readonly string[];
+  /** True when other content of the same key is changed without a gap. */
   readonly canBeReplacedInPlace: (resource: Resource) => boolean;
 }
 
@@ -35,6 +39,16 @@ export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
     },
     keyOf: (resource) => of(resource).key(resource),
     describe: (resource) => of(resource).describe(resource),
+    carriedBy(resource) {
+      const kind = of(resource);
+      return kind.carries?.(resource) ?? [kind.key(resource)];
+    },
+    needsOf(resource) {
+      const kind = of(resource);
+      if (kind.after !== undefined) return kind.after(resource);
+      const carrier = kind.diesWith?.(resource);
+      return carrier === undefined ? [] : [carrier];
+    },
     canBeReplacedInPlace: (resource) => of(resource).inPlace,
   };
 }

@@ -1,16 +1,16 @@
 import { PodwireError } from '@podwire/errors';
-import { groupBy } from '@podwire/platform';
+import { groupBy, hasCode } from '@podwire/platform';
 import { type EngineContext, type Sessions, type Snapshots, takeSnapshots, withSessions } from './call.js';
-import type { Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
+import type { Batch, Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
 import type { CallOptions, Change, Drift } from './engine.js';
-import { planBatches } from './steps.js';
-import { driftsIn, findDrift, withoutAgreeing } from './verify.js';
+import { planBatches } from './order.js';
+import { compareAll, type Comparison, withoutAgreeing } from './verify.js';
 
-/** Whether an owner has a resource with this key. */
+/** True for a key that some owner has. */
 export type IsOwned = (key: string) => boolean;
 
 /**
- * Repairs one owner and reports what was drifted. What is inside a pod is the pod's business, and so is what makes it
+ * Repairs one owner and reports its drift. Whatever is inside a pod is the pod's business, and so is what makes it
  * unreadable: it keeps neither the node nor other pods from being repaired.
  */
 export async function repairOwner(
@@ -20,25 +20,34 @@ export async function repairOwner(
   isOwned: IsOwned,
   options: CallOptions,
 ): Promise<Change[]> {
+  const within = async <T>(work: (sessions: Sessions) => Promise<T>): Promise<T> =>
+    withSessions(context, owned, options.signal, work);
+  const { resources } = owned;
   try {
-    if ((await findDrift(context, owned, snapshots)).length === 0) return [];
+    const seen = await within(async (sessions) => compareAll(context, sessions, resources, snapshots));
+    if (seen.drifts.length === 0) return reportUnseen(context, owned, seen.unseen);
     // Single things are looked up now: the snapshot may be some time old, and another one costs a node's worth.
-    const uncleared = await makeRoom(context, owned, await findDrift(context, owned), isOwned, options);
-    return await withSessions(context, owned, async (sessions) => {
-      const drifts = await driftsIn(context, sessions, owned.resources);
-      const failures = [...uncleared, ...(await repairDrifts(context, sessions, drifts, options))];
-      return report(context, owned.owner, drifts, failures);
+    const found = await within(async (sessions) => compareAll(context, sessions, resources));
+    const uncleared = await makeRoom(context, owned, found.drifts, isOwned, options);
+    return await within(async (sessions) => {
+      const now = await compareAll(context, sessions, resources);
+      const failures = [...uncleared, ...(await repairDrifts(context, sessions, now))];
+      return [
+        ...report(context, owned.owner, now.drifts, failures),
+        ...reportUnseen(context, owned, now.unseen),
+      ];
     });
   } catch (error) {
-    if (owned.namespace === undefined) throw error;
-    return [{ owner: owned.owner, action: 'failed', what: `pod at ${owned.namespace.path}`, error }];
+    if (owned.namespace === undefined && !hasCode(error, 'BACKEND_SILENT')) throw error;
+    const what = owned.namespace === undefined ? owned.owner : `pod at ${owned.namespace.path}`;
+    return [{ owner: owned.owner, action: 'failed', what, error }];
   }
 }
 
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
 
-/** What was only moved or renamed comes back with everything that is on it; what is left of other things goes. */
+/** A thing that was only moved or renamed comes back with all that is on it; the parts left of other things go. */
 async function makeRoom(
   context: EngineContext,
   owned: Owned,
@@ -48,20 +57,20 @@ async function makeRoom(
 ): Promise<Failure[]> {
   const missing = missingOf(drifts);
   if (missing.length === 0) return [];
-  await withSessions(context, owned, async (sessions) => {
+  await withSessions(context, owned, options.signal, async (sessions) => {
     for (const [backend, resources] of byBackend(context, missing))
-      await sessions.of(backend).recover?.(resources, isOwned);
+      await sessions.of(backend).recover(resources, isOwned);
   });
   return clearParts(context, owned, options);
 }
 
 async function clearParts(context: EngineContext, owned: Owned, options: CallOptions): Promise<Failure[]> {
-  return withSessions(context, owned, async (sessions) => {
+  return withSessions(context, owned, options.signal, async (sessions) => {
     const candidates = owned.resources.filter((one) => context.kinds.of(one).leavesParts === true);
-    const missing = missingOf(await driftsIn(context, sessions, candidates));
+    const missing = missingOf((await compareAll(context, sessions, candidates)).drifts);
     const failures: Failure[] = [];
     for (const [backend, resources] of byBackend(context, missing))
-      failures.push(...((await sessions.of(backend).clear?.(resources, options)) ?? []));
+      failures.push(...(await sessions.of(backend).clear(resources)));
     return failures;
   });
 }
@@ -69,49 +78,77 @@ async function clearParts(context: EngineContext, owned: Owned, options: CallOpt
 const byBackend = ({ kinds }: EngineContext, resources: readonly Resource[]): Map<string, Resource[]> =>
   groupBy(resources, (resource) => kinds.of(resource).backend);
 
-/** Repairs as much as can be and is ours to change: one failure keeps nothing else from it, see `Kind.requires`. */
+/** Repairs as much as can be and is ours to change: a failure keeps back only what needs the thing that failed. */
 async function repairDrifts(
   context: EngineContext,
   sessions: Sessions,
-  drifts: readonly Drift[],
-  { signal }: CallOptions,
+  { drifts, unseen }: Comparison,
 ): Promise<Failure[]> {
   const { kinds, faults } = context;
-  const ours = drifts.filter(({ foreign }) => foreign === undefined);
-  const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
-  const failures: Failure[] = drifts.flatMap(({ resource, detail, foreign }) =>
+  const foreign = drifts.flatMap(({ resource, detail, foreign }): Failure[] =>
     foreign === undefined ? [] : [{ resource, error: new PodwireError(foreign, detail) }],
   );
+  const obstacles = new Obstacles(context, [...unseen, ...foreign]);
+  const ours = drifts.filter((drift) => drift.foreign === undefined);
+  const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
   const drifted = ours.map(({ resource }) => resource);
-  for (const batch of planBatches(kinds, drifted, context.single)) {
-    const first = batch.resources[0]!;
-    const obstacle = findObstacle(context, first, failures);
-    if (obstacle !== undefined) {
-      failures.push(...batch.resources.map((resource) => ({ resource, error: obstacle.error })));
-      continue;
-    }
+  for (const planned of planBatches(kinds, drifted, context.single)) {
+    const batch = obstacles.keepBack(planned);
+    if (batch === undefined) continue;
     const repairs = batch.resources.map((resource): Repair => ({
       resource,
       action: changed.has(resource) ? 'replace' : 'add',
     }));
-    faults.reach(`repair:${repairs[0]!.action}:${first.kind}`);
-    failures.push(...(await sessions.of(batch.backend).repair(batch, repairs, { signal })));
+    faults.reach(`repair:${repairs[0]!.action}:${batch.resources[0]!.kind}`);
+    obstacles.note(await repairBatch(sessions, batch, repairs));
   }
-  return failures;
+  return obstacles.failures.slice(unseen.length);
 }
 
-/** A failure that must keep the resource from being repaired. */
-function findObstacle(
-  { kinds }: EngineContext,
-  resource: Resource,
-  failures: readonly Failure[],
-): Failure | undefined {
-  const { requires } = kinds.of(resource);
-  if (requires === undefined) return undefined;
-  return failures.find((failure) => {
-    const { backend, batch } = kinds.of(failure.resource);
-    return requires.includes(`${backend}/${batch}`);
-  });
+/** A backend that is silent costs the owner what it has there, and no more. */
+async function repairBatch(
+  sessions: Sessions,
+  batch: Batch,
+  repairs: readonly Repair[],
+): Promise<readonly Failure[]> {
+  try {
+    return await sessions.of(batch.backend).repair(batch, repairs);
+  } catch (error) {
+    if (!hasCode(error, 'BACKEND_SILENT')) throw error;
+    return batch.resources.map((resource) => ({ resource, error }));
+  }
+}
+
+/** Resources that could not be repaired, and what must wait for them. */
+class Obstacles {
+  readonly failures: Failure[] = [];
+  readonly #context: EngineContext;
+  readonly #byKey = new Map<string, unknown>();
+
+  constructor(context: EngineContext, failures: readonly Failure[]) {
+    this.#context = context;
+    this.note(failures);
+  }
+
+  note(failures: readonly Failure[]): void {
+    this.failures.push(...failures);
+    for (const { resource, error } of failures)
+      for (const key of this.#context.kinds.carriedBy(resource)) this.#byKey.set(key, error);
+  }
+
+  /** The batch without those that need something that has failed, which fail with it; nothing where all of them do. */
+  keepBack(batch: Batch): Batch | undefined {
+    if (this.#byKey.size === 0) return batch;
+    const resources = batch.resources.filter((resource) => !this.#fail(resource));
+    return resources.length === 0 ? undefined : { ...batch, resources };
+  }
+
+  #fail(resource: Resource): boolean {
+    const obstacle = this.#context.kinds.needsOf(resource).find((key) => this.#byKey.has(key));
+    if (obstacle === undefined) return false;
+    this.note([{ resource, error: this.#byKey.get(obstacle) }]);
+    return true;
+  }
 }
 
 function report(
@@ -128,48 +165,58 @@ function report(
   });
 }
 
-/** Looks at all of these owners and repairs what drifted, in as few calls as there are batches. */
+/** One line for each backend: a list of all that could not be looked at is no help. */
+function reportUnseen(
+  context: EngineContext,
+  { owner, namespace }: Omit<Owned, 'resources'>,
+  unseen: readonly Failure[],
+): Change[] {
+  const backends = groupBy(unseen, ({ resource }) => context.kinds.of(resource).backend);
+  return [...backends].map(([backend, failures]): Change => {
+    const part = `all ${failures.length} resources in ${backend}`;
+    const what = namespace === undefined ? part : `pod at ${namespace.path}`;
+    return { owner, action: 'failed', what, error: failures[0]!.error };
+  });
+}
+
+/** Looks at all of these owners and repairs their drift, in as few calls as there are batches. */
 export async function repairTogether(
   context: EngineContext,
   owners: readonly Owned[],
   snapshots: Snapshots,
   options: CallOptions,
 ): Promise<Change[]> {
-  return withSessions(context, owners[0]!, async (sessions) => {
+  return withSessions(context, owners[0]!, options.signal, async (sessions) => {
     const resources = owners.flatMap((owned) => owned.resources);
-    const seen = await driftsIn(context, sessions, resources, snapshots);
-    if (seen.length === 0) return [];
-    const drifts = await withoutMadeSince(context, sessions, seen);
-    const failures = await repairDrifts(context, sessions, inBatchOrder(context, resources, drifts), options);
+    const seen = await compareAll(context, sessions, resources, snapshots);
+    const found = await withoutMadeSince(context, sessions, seen);
+    const failures = await repairDrifts(context, sessions, found);
     // A resource that others made meanwhile is there, and is no failure if it is right.
     const serious = await withoutAgreeing(context, sessions, failures, takeSnapshots(context));
-    const ofOwner = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));
-    return drifts.flatMap((drift) => report(context, ofOwner.get(drift.resource)!, [drift], serious));
+    const ownerOf = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));
+    const unseen = groupBy(found.unseen, ({ resource }) => ownerOf.get(resource)!);
+    return [
+      ...found.drifts.flatMap((drift) => report(context, ownerOf.get(drift.resource)!, [drift], serious)),
+      ...[...unseen].flatMap(([owner, failures]) => reportUnseen(context, { owner }, failures)),
+    ];
   });
 }
 
 /**
- * The snapshot may be some time old, and what was made since is no repair. How the others differ is as the snapshot has it:
- * it shows also what stands in the place of something, which a look at a single thing may not.
+ * The snapshot may be some time old, and what was made since is no repair. How the others differ is as the snapshot has
+ * it: it shows also what stands in the place of something, which a look at a single thing may not.
  */
 async function withoutMadeSince(
   context: EngineContext,
   sessions: Sessions,
-  seen: readonly Drift[],
-): Promise<readonly Drift[]> {
-  const resources = seen.map(({ resource }) => resource);
-  const now = new Set((await driftsIn(context, sessions, resources)).map(({ resource }) => resource));
-  return seen.filter(({ resource }) => now.has(resource));
-}
-
-/** One owner after the other would change the batch with each. */
-function inBatchOrder(
-  { kinds }: EngineContext,
-  resources: readonly Resource[],
-  drifts: readonly Drift[],
-): Drift[] {
-  const batchOf = (resource: Resource): string => `${kinds.of(resource).backend}/${kinds.of(resource).batch}`;
-  const order = [...new Set(resources.map(batchOf))];
-  const rank = ({ resource }: Drift): number => order.indexOf(batchOf(resource));
-  return drifts.toSorted((a, b) => rank(a) - rank(b));
+  { drifts, unseen }: Comparison,
+): Promise<Comparison> {
+  if (drifts.length === 0) return { drifts, unseen };
+  const resources = drifts.map(({ resource }) => resource);
+  const again = await compareAll(context, sessions, resources);
+  const now = new Set(again.drifts.map(({ resource }) => resource));
+  return {
+    drifts: drifts.filter(({ resource }) => now.has(resource)),
+    unseen: [...unseen, ...again.unseen],
+  };
 }

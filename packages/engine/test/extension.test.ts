@@ -4,15 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type BackendSubject, complianceCases } from '../src/compliance/index.js';
-import {
-  type Backend,
-  createEngine,
-  type Exchange,
-  type Kind,
-  type Owned,
-  type Resource,
-  type ResourceSpan,
-} from '../src/index.js';
+import { type Backend, createEngine, type Owned, type Resource, type ResourceSpan } from '../src/index.js';
 import { createFileBackend } from './file-backend.js';
 
 const base: Owned = { owner: 'node', resources: [{ kind: 'directory', name: 'common' }] };
@@ -44,12 +36,20 @@ function createSubject(): BackendSubject & { readonly root: string } {
     exchange: {
       first: [setting('size', 'small'), setting('shape', 'round')],
       second: [setting('size', 'large'), setting('weight', 'light')],
-      refused: [setting('size', 'large'), setting('size', 'large', 'elsewhere')],
+      refused: [setting('size', 'large'), setting('shape', 'two\nlines')],
     },
+    replacement: [setting('color', 'green', 'own'), setting('first', 'one')],
+    many: (count) => Array.from({ length: count }, (_, n) => setting(`n${n}`, `${n}`)),
     picture: () => readTree(root),
+    broken: owned.resources.at(-1)!,
     break() {
-      fs.appendFileSync(settings, 'second=foreign\n');
-      return () => fs.rmSync(settings);
+      const aside = path.join(root, 'aside');
+      if (fs.existsSync(settings)) fs.renameSync(settings, aside);
+      fs.mkdirSync(settings);
+      return () => {
+        fs.rmdirSync(settings);
+        if (fs.existsSync(aside)) fs.renameSync(aside, settings);
+      };
     },
     damage() {
       fs.writeFileSync(settings, 'first=changed # podwire\n');
@@ -71,7 +71,10 @@ const readTree = (root: string): Record<string, string> =>
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
       .sort()
-      .map((file) => [path.relative(root, file), fs.readFileSync(file, 'utf8')]),
+      .map((file) => [
+        path.relative(root, file),
+        fs.readFileSync(file, 'utf8').split('\n').sort().join('\n'),
+      ]),
   );
 
 describe('a backend of files', () => {
@@ -103,7 +106,7 @@ describe('a backend of files', () => {
     await subject.close();
   });
 
-  test('an exchange is refused where there are no transactions', async () => {
+  test('a backend whose kinds claim transactions must have them', async () => {
     const subject = createSubject();
     const plain = createFileBackend(subject.root);
     const open: Backend['open'] = (call, context) => {
@@ -111,26 +114,15 @@ describe('a backend of files', () => {
       return Object.assign(session, { exchange: undefined });
     };
     const engine = createEngine({ backends: [{ ...plain, open }] });
-    const change = { add: [setting('size', 'large')], remove: [] };
-    await expect(engine.exchange('shared', change, options())).rejects.toThrow('files cannot exchange');
-    await engine.close();
-    await subject.close();
-  });
-
-  test('an exchange that spans two backends is refused', async () => {
-    const subject = createSubject();
-    const files = createFileBackend(subject.root);
-    const other = { ...files.kinds[1]!, kind: 'other', backend: 'others' } as unknown as Kind;
-    const engine = createEngine({ backends: [files, { ...files, name: 'others', kinds: [other] }] });
-    const change = { add: [setting('size', 'large')], remove: [{ ...setting('a', 'b'), kind: 'other' }] };
-    await expect(engine.exchange('shared', change as Exchange, options())).rejects.toThrow(
-      'no transaction spans files and others',
+    const change = { replace: [setting('size', 'large')] };
+    await expect(engine.change({ owner: 'shared' }, change, options())).rejects.toThrow(
+      'files has no transactions',
     );
     await engine.close();
     await subject.close();
   });
 
-  test('an exchange is given up when its time is over, and tells what each resource cost', async () => {
+  test('a change is given up when its time is over, and each resource has its time', async () => {
     const subject = createSubject();
     const engine = createEngine({ backends: subject.backends() });
     await engine.apply(base, options());
@@ -138,10 +130,11 @@ describe('a backend of files', () => {
     const trace = (span: ResourceSpan): void => void spans.push(span);
     const { first, second } = subject.exchange!;
     const late = { signal: AbortSignal.abort(), trace };
-    await expect(engine.exchange('shared', { add: first, remove: [] }, late)).rejects.toThrow(
+    const owner = { owner: 'shared' };
+    await expect(engine.change(owner, { add: first }, late)).rejects.toThrow(
       'the call was given up before setting size=small in common',
     );
-    await engine.exchange('shared', { add: second, remove: first }, { ...options(), trace });
+    await engine.change(owner, { replace: second, remove: first }, { ...options(), trace });
     expect(spans.map(({ action, resource }) => `${action} ${engine.kinds.describe(resource)}`)).toEqual([
       'apply setting size=large in common',
       'apply setting weight=light in common',

@@ -4,11 +4,15 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { groupBy } from '@podwire/platform';
 import type {
   Backend,
   Batch,
+  ChangeFeed,
   DeferredDeletion,
+  Exchange,
   Failure,
+  Hint,
   Kind,
   MarkedThing,
   Observed,
@@ -64,15 +68,18 @@ const setting: Kind<Setting, string | undefined> = {
   backend: 'files',
   batch: 'settings',
   place: () => 'host',
+  transactional: true,
   key: ({ directory, name }) => settingKey(directory, name),
   describe: ({ directory, name, value }) => `setting ${name}=${value} in ${directory}`,
   diesWith: ({ directory }) => directoryKey(directory),
+  touches: ({ directory, name }) => [settingKey(directory, name), directoryKey(directory)],
   inPlace: true,
   independent: true,
   compare({ name, value }, found) {
     if (found === undefined) return { missing: `there is no ${name}` };
     return found === value ? undefined : `${name} is ${found}`;
   },
+  shownBy: ({ name }, now) => (now as ReadonlyMap<string, string>).get(name),
 };
 
 /** The compiler finds a kind that is declared and not here. */
@@ -84,15 +91,48 @@ const mark = ' # podwire';
 const trash = '.deleted-';
 
 export function createFileBackend(root: string): Backend {
+  /** The text that this program has left in each directory; others did whatever differs from it. */
+  const left = new Map<string, string>();
   return {
     name: 'files',
     kinds: Object.values(kinds),
-    open: (_owned, context) => new FileSession(root, context),
+    open: (_owned, context) => new FileSession(root, left, context),
     isAbsent: (error) => (error as NodeJS.ErrnoException).code === 'ENOENT',
     isConflict: (error) => (error as NodeJS.ErrnoException).code === 'EEXIST',
     deferred: createDeletion(root),
+    changes: [watchFiles(root, left)],
     close: () => undefined,
   };
+}
+
+function watchFiles(root: string, left: Map<string, string>): ChangeFeed {
+  const read = (): Hint[] =>
+    [...new Set([...left.keys(), ...fs.readdirSync(root)])].flatMap((name) => {
+      const [before, now] = [left.get(name) ?? '', readSettings(root, name)];
+      if (before === now) return [];
+      left.set(name, now);
+      return hintsOf(name, linesOf(before), linesOf(now));
+    });
+  return {
+    place: 'host',
+    open() {
+      read();
+      return { read: () => ({ hints: read(), more: false }), close: () => undefined };
+    },
+  };
+}
+
+function hintsOf(directory: string, before: readonly string[], now: readonly string[]): Hint[] {
+  const differing = [...before, ...now].filter((line) => !before.includes(line) || !now.includes(line));
+  return [...new Set(differing.map(nameOf))].map((name) => {
+    const value = valueOf(now.find((line) => nameOf(line) === name));
+    return {
+      keys: [settingKey(directory, name)],
+      by: 'an editor',
+      ...(value === undefined ? {} : { now: new Map([[name, value]]) }),
+      ...(now.includes(`${name}=${value}${mark}`) ? { marked: true } : {}),
+    };
+  });
 }
 
 function createDeletion(root: string): DeferredDeletion {
@@ -104,7 +144,7 @@ function createDeletion(root: string): DeferredDeletion {
   return {
     batches: 8,
     batchSize: 2,
-    list: () => [...new Set(trashes().map(([batch]) => batch))],
+    list: async () => Promise.resolve([...new Set(trashes().map(([batch]) => batch))]),
     async delete(batch) {
       for (const [of, file] of trashes()) if (of === batch) fs.rmSync(file, { recursive: true });
       return Promise.resolve();
@@ -114,72 +154,80 @@ function createDeletion(root: string): DeferredDeletion {
 
 class FileSession implements Session {
   readonly #root: string;
+  readonly #left: Map<string, string>;
   readonly #context: SessionContext;
 
-  constructor(root: string, context: SessionContext) {
+  constructor(root: string, left: Map<string, string>, context: SessionContext) {
     this.#root = root;
+    this.#left = left;
     this.#context = context;
   }
 
-  reaches(): boolean {
-    return true;
+  async reaches(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async create({ resources }: Batch): Promise<Failure[]> {
-    return this.#each(resources, (resource) => {
+    return this.#each(resources, (resource, lines) => {
       if (resource.kind === 'directory') return this.#makeDirectory(resource);
-      const lines = this.#read(resource.directory);
-      if (valueIn(lines, resource.name) !== undefined) throw failure('EEXIST', resource.name);
-      this.#write(resource.directory, [...lines, lineOf(resource)]);
+      if (lines.has(resource.name)) throw failure('EEXIST', resource.name);
+      lines.set(resource.name, lineOf(resource));
     });
   }
 
   async repair(_batch: Batch, repairs: readonly Repair[]): Promise<Failure[]> {
     return this.#each(
       repairs.map(({ resource }) => resource),
-      (resource) => {
-        if (resource.kind === 'directory') return this.#makeDirectory(resource);
-        const others = this.#read(resource.directory).filter((line) => nameOf(line) !== resource.name);
-        this.#write(resource.directory, [...others, lineOf(resource)]);
+      (resource, lines) => {
+        if (resource.kind === 'directory') this.#makeDirectory(resource);
+        else lines.set(resource.name, lineOf(resource));
       },
     );
   }
 
   async remove({ resources }: Batch): Promise<Failure[]> {
-    return this.#each(resources, (resource) => {
+    return this.#each(resources, (resource, lines) => {
       if (resource.kind === 'directory') this.#deleteDirectory(resource.name);
-      else this.#deleteSetting(resource.directory, resource.name);
+      else if (lines.get(resource.name)?.endsWith(mark)) lines.delete(resource.name);
     });
   }
 
-  /** Settings of one directory, whose file is replaced. */
-  async exchange(add: readonly Resource[], remove: readonly Resource[]): Promise<Failure[]> {
-    const [wanted, unwanted] = [add as readonly Setting[], remove as readonly Setting[]];
-    const all = [...wanted, ...unwanted];
-    const [first] = all;
-    const foreign = all.find(({ kind, directory }) => kind !== 'setting' || directory !== first?.directory);
-    if (foreign !== undefined)
-      return Promise.resolve([{ resource: foreign, error: failure('EXDEV', foreign.name) }]);
-    const names = new Set(all.map(({ name }) => name));
-    const others = this.#read(first!.directory).filter((line) => !names.has(nameOf(line)));
-    this.#write(first!.directory, [...others, ...wanted.map(lineOf)]);
+  /** Nothing is written before all of it is known to be right. */
+  async exchange({ add, replace, remove }: Exchange): Promise<Failure[]> {
+    const [fresh, other, unwanted] = [add, replace, remove].map((all) => all as readonly Setting[]);
+    const wanted = [...other!, ...fresh!];
+    const files = new Map([...wanted, ...unwanted!].map((one) => [one.directory, this.#read(one.directory)]));
+    for (const { directory, name } of unwanted!) files.get(directory)!.delete(name);
+    const failures = [
+      ...wanted.filter(({ value }) => value.includes('\n')).map((resource) => fail('EINVAL', resource)),
+      ...fresh!
+        .filter(({ directory, name }) => files.get(directory)!.has(name))
+        .map((resource) => fail('EEXIST', resource)),
+    ];
+    if (failures.length > 0) return Promise.resolve(failures);
+    for (const one of wanted) files.get(one.directory)!.set(one.name, lineOf(one));
+    for (const [directory, lines] of files) this.#write(directory, lines);
     return Promise.resolve([]);
   }
 
   async observe(resources: readonly Resource[]): Promise<Observed> {
     await new Promise(setImmediate); // a backend may be behind a socket
-    return new Map(resources.map((resource) => [resource, { found: this.#look(resource as FileResource) }]));
-  }
-
-  #look(resource: FileResource): unknown {
-    if (resource.kind === 'directory') return fs.existsSync(this.#path(resource.name, markFile));
-    return valueIn(this.#read(resource.directory), resource.name);
+    const files = new Map<string, Lines>();
+    const read = (name: string): Lines => {
+      if (!files.has(name)) files.set(name, this.#read(name));
+      return files.get(name)!;
+    };
+    const look = (resource: FileResource): unknown =>
+      resource.kind === 'directory'
+        ? fs.existsSync(this.#path(resource.name, markFile))
+        : valueOf(read(resource.directory).get(resource.name));
+    return new Map(resources.map((resource) => [resource, { found: look(resource as FileResource) }]));
   }
 
   async listMarked(): Promise<MarkedThing[]> {
     const names = fs.readdirSync(this.#root).filter((name) => !name.startsWith(trash));
     const marked = names.flatMap((name) => {
-      const settings = this.#read(name).filter((line) => line.endsWith(mark));
+      const settings = [...this.#read(name).values()].filter((line) => line.endsWith(mark));
       const own = fs.existsSync(this.#path(name, markFile));
       return [
         ...settings.map((line) => ({
@@ -193,18 +241,14 @@ class FileSession implements Session {
   }
 
   async prune(things: readonly MarkedThing[]): Promise<Map<MarkedThing, unknown>> {
-    const failures = new Map<MarkedThing, unknown>();
-    for (const thing of things) {
-      const [sort, rest = ''] = thing.key.split(' ');
-      const [directory = '', name = ''] = rest.split('/');
-      try {
-        if (sort === 'directory') this.#deleteDirectory(directory);
-        else this.#deleteSetting(directory, name);
-      } catch (error) {
-        failures.set(thing, error);
-      }
-    }
-    return Promise.resolve(failures);
+    const byResource = new Map(things.map((thing) => [resourceOf(thing), thing]));
+    const failures = await this.remove({
+      backend: 'files',
+      name: '',
+      place: '',
+      resources: [...byResource.keys()],
+    });
+    return new Map(failures.map(({ resource, error }) => [byResource.get(resource)!, error]));
   }
 
   close(): void {
@@ -223,51 +267,79 @@ class FileSession implements Session {
   #deleteDirectory(name: string): void {
     if (!fs.existsSync(this.#path(name, markFile))) return;
     const batch = this.#context.defer(1);
+    this.#left.delete(name);
     fs.renameSync(this.#path(name), this.#path(`${trash}${batch}-${name}-${String(performance.now())}`));
   }
 
-  #deleteSetting(directory: string, name: string): void {
-    const lines = this.#read(directory);
-    if (!lines.some((line) => nameOf(line) === name && line.endsWith(mark))) return;
-    this.#write(
-      directory,
-      lines.filter((line) => nameOf(line) !== name),
-    );
+  #read(directory: string): Lines {
+    return new Map(linesOf(readSettings(this.#root, directory)).map((line) => [nameOf(line), line]));
   }
 
-  #read(directory: string): string[] {
+  #write(directory: string, lines: Lines): void {
     const file = this.#path(directory, 'settings');
-    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-  }
-
-  #write(directory: string, lines: readonly string[]): void {
-    const file = this.#path(directory, 'settings');
-    if (lines.length === 0) return fs.rmSync(file, { force: true });
-    fs.writeFileSync(`${file}.new`, lines.map((line) => `${line}\n`).join(''));
+    const text = [...lines.values()].map((line) => `${line}\n`).join('');
+    this.#left.set(directory, text);
+    if (text === '') return fs.rmSync(file, { force: true });
+    fs.writeFileSync(`${file}.new`, text);
     fs.renameSync(`${file}.new`, file);
   }
 
-  async #each(resources: readonly Resource[], work: (resource: FileResource) => void): Promise<Failure[]> {
-    const failures = resources.flatMap((resource) => {
-      try {
-        work(resource as FileResource);
-        return [];
-      } catch (error) {
-        return [{ resource, error }];
+  /** Each resource for itself, and each file once. */
+  async #each(
+    resources: readonly Resource[],
+    work: (resource: FileResource, lines: Lines) => void,
+  ): Promise<Failure[]> {
+    const failures: Failure[] = [];
+    const files = groupBy(resources as readonly FileResource[], (one) =>
+      one.kind === 'setting' ? one.directory : '',
+    );
+    for (const [directory, group] of files) {
+      const lines = directory === '' ? new Map<string, string>() : this.#read(directory);
+      const before = new Map(lines);
+      for (const resource of group) {
+        try {
+          work(resource, lines);
+        } catch (error) {
+          failures.push({ resource, error });
+        }
       }
-    });
+      const isSame =
+        lines.size === before.size && [...lines].every(([name, line]) => before.get(name) === line);
+      if (!isSame) this.#write(directory, lines);
+    }
     return Promise.resolve(failures);
   }
 }
 
+/** The lines of a file, by the names of their settings. */
+type Lines = Map<string, string>;
+
+function resourceOf({ key }: MarkedThing): Resource {
+  const [sort, rest = ''] = key.split(' ');
+  const [directory = '', name = ''] = rest.split('/');
+  return sort === 'directory'
+    ? { kind: sort, name: directory }
+    : { kind: 'setting', directory, name, value: '' };
+}
+
+function readSettings(root: string, directory: string): string {
+  const file = path.join(root, directory, 'settings');
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+}
+
+const linesOf = (text: string): string[] => text.split('\n').filter(Boolean);
+
 const lineOf = ({ name, value }: Setting): string => `${name}=${value}${mark}`;
 const nameOf = (line: string): string => line.slice(0, line.indexOf('='));
 
-function valueIn(lines: readonly string[], name: string): string | undefined {
-  const line = lines.find((one) => nameOf(one) === name);
-  return line?.slice(name.length + 1).replace(mark, '');
-}
+const valueOf = (line: string | undefined): string | undefined =>
+  line?.slice(line.indexOf('=') + 1).replace(mark, '');
 
 function failure(code: string, what: string): Error {
   return Object.assign(new Error(`${code}: ${what}`), { code });
 }
+
+const fail = (code: string, resource: Setting): Failure => ({
+  resource,
+  error: failure(code, resource.name),
+});

@@ -4,7 +4,7 @@
  */
 export interface CatalogueEntry {
   readonly meaning: string;
-  /** What to do, when one advice fits each situation of the code. The others give their own with the error, or none. */
+  /** Advice, when one fits each situation of the code. The others give their own with the error, or none. */
   readonly action?: string;
   /** CNI error code; see the specification's table. 100 and above are Podwire's own. */
   readonly cni: number;
@@ -127,6 +127,12 @@ export const errorCatalogue = {
   KERNEL_REFUSED: {
     meaning: 'The kernel refused a change; all changes of the request were rolled back.',
     cni: 104,
+  },
+  BACKEND_SILENT: {
+    meaning:
+      'A part of the system that Podwire changes (a database, a switch, a program) did not answer in time. Everything else goes on.',
+    action: 'Look whether it runs. The next reconcile tries again; ADD and DEL can be repeated.',
+    cni: 11,
   },
   POD_ROUTE_TAKEN: {
     meaning:

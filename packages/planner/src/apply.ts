@@ -1,18 +1,17 @@
-/** Carries out a difference: removals before additions, hundreds of keys in one call, scope by scope after a failure. */
+/** Carries out a difference: hundreds of keys in one change, and scope by scope after a failure. */
 import type { CallOptions, Engine, Resource } from '@podwire/engine';
 import { groupBy, type Log } from '@podwire/platform';
-import type { Change, Planner, Scope } from './planner.js';
+import type { Change, Scope } from './contract.js';
+import type { Planner } from './planner.js';
 
 /** Keys that travel together: one call to the kernel for many costs a fraction of one each. */
 const batchSize = 2_048;
 
 export interface ApplyOptions extends CallOptions {
-  readonly engine: Pick<Engine, 'apply' | 'remove'>;
+  readonly engine: Pick<Engine, 'change'>;
   readonly log: Log;
   /** The engine's name of a scope. */
   readonly ownerOf: (scope: Scope) => string;
-  /** Puts resources that travel the same way next to each other; their order is otherwise kept. */
-  readonly arrange: (resources: readonly Resource[]) => Resource[];
 }
 
 export interface ApplyOutcome {
@@ -30,44 +29,43 @@ export async function applyDifference(
   planner: Planner<Resource>,
   options: ApplyOptions,
 ): Promise<ApplyOutcome> {
-  const changes = planner.difference();
+  return applyChanges(planner, planner.difference(), options);
+}
+
+/**
+ * The same for some changes, such as those of one scope that was planned at once. Calls may run side by side: a key that another
+ * call has begun is left out.
+ * @throws the signal's reason, as {@link applyDifference}
+ */
+export async function applyChanges(
+  planner: Planner<Resource>,
+  changes: readonly Change<Resource>[],
+  options: ApplyOptions,
+): Promise<ApplyOutcome> {
   const failed = new Map<Scope, unknown>();
+  let [added, removed] = [0, 0];
   for (let at = 0; at < changes.length; at += batchSize) {
-    const batch = changes.slice(at, at + batchSize);
-    planner.begin(batch);
-    await removeBatch(batch, options);
-    for (const [scope, error] of await addBatch(planner, batch, options)) failed.set(scope, error);
+    // The list may be old by now: `begin` returns each change as it is at this moment.
+    const batch = planner.begin(changes.slice(at, at + batchSize));
+    try {
+      const failures = await carryOut(planner, batch, options);
+      for (const [scope, error] of failures) failed.set(scope, error);
+      added += batch.filter(({ add, scope }) => add !== undefined && !failures.has(scope)).length;
+      removed += batch.reduce((sum, { remove }) => sum + remove.length, 0);
+    } finally {
+      planner.abandon(batch);
+    }
   }
-  const added = changes.filter(({ add, scope }) => add !== undefined && !failed.has(scope)).length;
-  const removed = changes.reduce((sum, { remove }) => sum + remove.length, 0);
   return { added, removed, failed };
 }
 
-/** A key may go from one scope to another, and the kernel has room for one thing there: removal comes first. */
-async function removeBatch(batch: readonly Change<Resource>[], options: ApplyOptions): Promise<void> {
-  const gone = batch.filter(({ remove }) => remove.length > 0);
-  if (gone.length === 0) return;
-  const { engine, signal, log, arrange } = options;
-  const owner = ownerOfAll(
-    gone.map(({ from }) => from),
-    options,
-  );
-  const owned = { owner, resources: arrange(gone.flatMap(({ remove }) => remove)) };
-  try {
-    await engine.remove(owned, { signal });
-  } catch (err) {
-    signal.throwIfAborted();
-    log.error({ err, owner }, 'not everything could be removed; the next reconcile does the rest');
-  }
-}
-
 /** All of them together, or one scope after the other when that fails: then it is known which, and the others are served. */
-async function addBatch(
+async function carryOut(
   planner: Planner<Resource>,
   batch: readonly Change<Resource>[],
   options: ApplyOptions,
 ): Promise<Map<Scope, unknown>> {
-  const error = await tryAdd(batch, options);
+  const error = await tryChange(batch, options);
   if (error === undefined) {
     planner.succeed(batch);
     return new Map();
@@ -76,11 +74,11 @@ async function addBatch(
   if (scopes.size > 1) options.log.warn({ err: error, scopes: scopes.size }, 'applying scope by scope');
   const failed = new Map<Scope, unknown>();
   for (const [scope, changes] of scopes) {
-    const reason = scopes.size > 1 ? await tryAdd(changes, options) : error;
+    const reason = scopes.size > 1 ? await tryChange(changes, options) : error;
     if (reason === undefined) {
       planner.succeed(changes);
     } else {
-      planner.fail(changes);
+      planner.fail(changes, reason);
       failed.set(scope, reason);
       options.log.error({ err: reason, scope }, 'a scope could not be applied');
     }
@@ -88,22 +86,28 @@ async function addBatch(
   return failed;
 }
 
-/** @throws the signal's reason @returns the error of the engine */
-async function tryAdd(changes: readonly Change<Resource>[], options: ApplyOptions): Promise<unknown> {
-  const added = changes.filter(({ add }) => add !== undefined);
-  if (added.length === 0) return undefined;
-  const { engine, signal, arrange } = options;
-  const resources = arrange(added.map(({ add }) => add!));
+/**
+ * Content that changes at its key does so in place, where its kind can.
+ * @throws the signal's reason
+ * @returns the error of the engine, which has undone the change; nothing where things alone could not be removed
+ */
+async function tryChange(changes: readonly Change<Resource>[], options: ApplyOptions): Promise<unknown> {
+  if (changes.length === 0) return undefined;
+  const { engine, signal, log } = options;
+  const owner = ownerOfAll(
+    changes.map(({ scope }) => scope),
+    options,
+  );
+  const remove = changes.flatMap((change) => change.remove);
+  const add = changes.flatMap((change) => (change.add === undefined ? [] : [change.add]));
   try {
-    const owner = ownerOfAll(
-      added.map(({ scope }) => scope),
-      options,
-    );
-    await engine.apply({ owner, resources }, { signal });
+    await engine.change({ owner }, { remove, add }, { signal });
     return undefined;
-  } catch (error) {
+  } catch (err) {
     signal.throwIfAborted();
-    return error;
+    if (add.length > 0) return err;
+    log.error({ err, owner }, 'not everything could be removed; the next reconcile does the rest');
+    return undefined;
   }
 }
 

@@ -1,11 +1,5 @@
-export { applyDifference, type ApplyOptions, type ApplyOutcome } from './apply.js';
+export { applyChanges, applyDifference, type ApplyOptions, type ApplyOutcome } from './apply.js';
+export type * from './contract.js';
 export { openJournal, type Journal, type JournalFile, type JournalOptions } from './journal.js';
-export {
-  type Change,
-  type Conflict,
-  type Plan,
-  Planner,
-  type PlannerOptions,
-  type Read,
-  type Scope,
-} from './planner.js';
+export { Planner, type PlannerOptions } from './planner.js';
+export { collect } from './scopes.js';

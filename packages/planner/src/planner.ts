@@ -1,298 +1,204 @@
 /**
- * Knows what every scope wants, which facts its plan has read, and what is applied. Pure bookkeeping: it calls no kernel and
- * no store; see apply.ts for the effects.
+ * Knows the list of every scope, and which facts its plan has read. It calls no kernel and no store; see apply.ts for the
+ * effects.
  */
+import { orAborted } from '@podwire/platform';
+import type { Change, Conflict, Derivations, FactName, FactSources, Plan, Scope } from './contract.js';
+import { Facts } from './facts.js';
+import { type KeyOptions, Keys } from './keys.js';
+import { type Failure, Scopes } from './scopes.js';
 
-/** `node`, `peer/NAME`, `endpoint/ID`, or what a model adds. */
-export type Scope = string;
-
-/** Returns the fact of this key, and makes the plan run again when it changes. */
-export type Read = (fact: string) => unknown;
-
-/** A pure function of the scope and of the facts it reads. `undefined`: the scope does not exist (any more). */
-export type Plan<R> = (scope: Scope, read: Read) => readonly R[] | undefined;
-
-export interface PlannerOptions<R> {
+export interface PlannerOptions<R> extends KeyOptions<R> {
   readonly plan: Plan<R>;
-  readonly readFact: Read;
-  /** Two resources of one key cannot both be there. */
-  readonly keyOf: (resource: R) => string;
-  /** A plan has thrown: what the scope wanted before stays. */
+  readonly sources: FactSources;
+  readonly derivations?: Derivations;
+  /** A plan has thrown: the list that the scope had before stays. */
   readonly onPlanError?: (scope: Scope, error: unknown) => void;
 }
 
-/** What has to happen at one key: `remove` first, then `add`. */
-export interface Change<R> {
-  readonly key: string;
-  /** The scope whose resource is added; for a removal alone that of `from`. */
-  readonly scope: Scope;
-  /** The scope that what is removed was applied for. */
-  readonly from: Scope;
-  /** What is there, or may be there, and is not wanted. */
-  readonly remove: readonly R[];
-  readonly add: R | undefined;
-}
-
-/** Scopes that want different things at one key. The scope that comes first by name has it. */
-export interface Conflict {
-  readonly key: string;
-  readonly winner: Scope;
-  readonly losers: readonly Scope[];
-}
-
-interface Claim<R> {
-  readonly scope: Scope;
-  readonly resource: R;
-}
-
-interface Entry<R> {
-  /** Sorted by scope. */
-  claims: readonly Claim<R>[];
-  /** What is there. While `uncertain`, each of them may be there or not. */
-  present: readonly R[];
-  uncertain: boolean;
-  /** What is there was applied for this scope. */
-  holder: Scope;
-}
-
-interface ScopeState {
-  facts: ReadonlySet<string>;
-  keys: ReadonlySet<string>;
-}
-
-const noKeys: ReadonlySet<string> = new Set();
-
 export class Planner<R> {
   readonly #options: PlannerOptions<R>;
-  readonly #scopes = new Map<Scope, ScopeState>();
-  readonly #readers = new Map<string, Set<Scope>>();
-  readonly #entries = new Map<string, Entry<R>>();
-  readonly #dirty = new Set<Scope>();
-  /** Keys where something may have to happen. */
-  readonly #pending = new Set<string>();
-  readonly #conflicts = new Set<string>();
+  readonly #facts: Facts;
+  readonly #keys: Keys<R>;
+  readonly #scopes: Scopes<R>;
+  /** Resolved by the next change of anything; exists while a call waits for it. */
+  #news: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(options: PlannerOptions<R>) {
     this.#options = options;
+    this.#facts = new Facts(options.sources, options.derivations ?? {});
+    this.#keys = new Keys(options);
+    this.#scopes = new Scopes(options.plan, this.#facts, this.#keys);
   }
 
   /** Names of the scopes that have a plan. */
   get scopes(): Iterable<Scope> {
-    return this.#scopes.keys();
+    return this.#scopes.names;
   }
 
   /** The scope is planned by the next {@link replan}, also when it is new. */
   markScope(scope: Scope): void {
-    this.#dirty.add(scope);
+    this.#scopes.mark(scope);
   }
 
-  /** Marks the scopes whose plans have read one of these facts. */
-  noteChanged(facts: Iterable<string>): void {
-    for (const fact of facts) for (const scope of this.#readers.get(fact) ?? []) this.#dirty.add(scope);
+  /** Marks the scopes whose plans have read one of these facts, or what is derived from it if that changes too. */
+  noteChanged(facts: Iterable<FactName>): void {
+    for (const fact of facts) this.#facts.note(fact);
+  }
+
+  /** Of a fact that is a set or a map of names, only these have come, gone or changed. Costs as much as they do. */
+  noteMembers(fact: FactName, names: Iterable<string>): void {
+    this.#facts.note(fact, [...names]);
   }
 
   /**
-   * Runs the plans of marked scopes, in order of their names, at most so many of them.
+   * Runs the plans of marked scopes, in the order of the marks, at most so many of them.
    * @returns the scopes that were planned; none when nothing is left
    */
   replan(limit = Infinity): Scope[] {
-    const scopes = [...this.#dirty].sort().slice(0, limit);
-    for (const scope of scopes) {
-      this.#dirty.delete(scope);
-      this.#planScope(scope);
-    }
+    this.#facts.settle();
+    const scopes = [...this.#scopes.marked].slice(0, limit);
+    for (const scope of scopes) this.#report(scope, this.#scopes.planMarked(scope));
+    this.#announce();
     return scopes;
   }
 
   /**
-   * Plans these scopes from the facts of this moment and takes what they want for applied, as a journal says it is. Marks stay: what has
-   * changed since is planned by the next {@link replan}.
+   * Plans one scope at once, for a call that waits for it. Marks of others stay.
+   * @returns what has to be done at the keys that the scope has or had, apart from those that are under way; {@link inForce}
+   *   waits for these
+   * @throws the plan's error
+   */
+  planNow(scope: Scope): Change<R>[] {
+    const keys = new Set(this.#scopes.keysOf(scope));
+    const failure = this.#scopes.plan(scope);
+    for (const key of this.#scopes.keysOf(scope)) keys.add(key);
+    this.#announce();
+    if (failure !== undefined) throw failure.error;
+    return this.#keys.difference(keys);
+  }
+
+  /**
+   * Plans these scopes from the facts of this moment and takes their lists for applied, as a journal claims. Marks stay: what
+   * has changed since is planned by the next {@link replan}.
    */
   adopt(scopes: readonly Scope[]): void {
-    for (const scope of scopes) this.#planScope(scope);
+    for (const scope of scopes) this.#report(scope, this.#scopes.plan(scope, true));
     this.assumeApplied(scopes);
   }
 
-  /** What has to be done at the keys that plans or uncertainty have touched. The same again until it is settled. */
+  /**
+   * Returns what has to be done at the keys that plans or uncertainty have touched, apart from those that are under way. The same again
+   * until it is settled.
+   */
   difference(): Change<R>[] {
-    const changes: Change<R>[] = [];
-    for (const key of this.#pending) {
-      const change = this.#changeAt(key);
-      if (change === undefined) this.#settleEntry(key);
-      else changes.push(change);
-    }
-    return changes;
+    return this.#keys.difference();
   }
 
-  /** Before a change is carried out: until it is settled, neither what was nor what comes is certain. */
-  begin(changes: readonly Change<R>[]): void {
-    for (const { key, remove, add } of changes) {
-      const entry = this.#entries.get(key);
-      if (entry === undefined) continue;
-      entry.present = add === undefined ? remove : unique([...entry.present, add]);
-      entry.uncertain = true;
-    }
+  /**
+   * Before changes are carried out: until it is known how each has ended, neither what was nor what comes is certain, and no other
+   * difference has its key. Each ends with {@link succeed}, {@link fail} or {@link abandon}.
+   * @returns those that still have to be done, as they are now
+   */
+  begin(changes: readonly Change<R>[]): Change<R>[] {
+    return this.#keys.begin(changes);
   }
 
   /** These changes were carried out. */
   succeed(changes: readonly Change<R>[]): void {
-    for (const { key, scope, add } of changes) {
-      const entry = this.#entries.get(key);
-      if (entry === undefined) continue;
-      entry.present = add === undefined ? [] : [add];
-      entry.uncertain = false;
-      entry.holder = scope;
-      // The plan may have changed meanwhile.
-      if (this.#changeAt(key) === undefined) this.#settleEntry(key);
-    }
+    this.#keys.succeed(changes);
+    this.#announce();
   }
 
   /** These have failed. They are tried again when their scope changes or after {@link retry}, and stay uncertain until then. */
-  fail(changes: readonly Change<R>[]): void {
-    for (const { key } of changes) this.#pending.delete(key);
+  fail(changes: readonly Change<R>[], error: unknown): void {
+    this.#keys.fail(changes, error);
+    this.#announce();
   }
 
-  /** What has failed is tried with the next difference. */
+  /** How these have ended is not known. They are part of the next difference, unless they have ended before. */
+  abandon(changes: readonly Change<R>[]): void {
+    this.#keys.abandon(changes);
+    this.#announce();
+  }
+
+  /** Changes that have failed are tried with the next difference. */
   retry(): void {
-    for (const [key, entry] of this.#entries) if (entry.uncertain) this.#pending.add(key);
+    this.#keys.retry();
   }
 
-  /** Everything that the scope wants is there, nothing else at its keys; known from a reconcile or from a journal. */
+  /** Everything on the list of the scope is there, nothing else at its keys; known from a reconcile or from a journal. */
   assumeApplied(scopes: Iterable<Scope>): void {
-    for (const scope of scopes) {
-      for (const key of this.#scopes.get(scope)?.keys ?? noKeys) {
-        const entry = this.#entries.get(key)!;
-        const winner = entry.claims[0]!;
-        if (winner.scope !== scope) continue;
-        entry.present = [winner.resource];
-        entry.uncertain = false;
-        entry.holder = scope;
-        this.#settleEntry(key);
-      }
-    }
+    for (const scope of scopes)
+      for (const claimant of this.#scopes.claimantsOf(scope)) this.#keys.assumeApplied(claimant);
+    this.#announce();
   }
 
-  /** What the scope has: of what it wants, the keys that it does not share with a scope before it. */
+  /**
+   * Resolves when everything that these scopes want is there, and nothing that they have wanted before. A scope that does not
+   * exist wants nothing.
+   * @throws the plan's error, the engine's, one that names a conflict that a scope has lost, or the signal's reason
+   */
+  async inForce(scopes: readonly Scope[], { signal }: { readonly signal: AbortSignal }): Promise<void> {
+    signal.throwIfAborted();
+    while (!this.isInForce(scopes)) await orAborted(this.#nextNews(), signal);
+  }
+
+  /** Answers for this moment what {@link inForce} waits for. @throws the same errors */
+  isInForce(scopes: readonly Scope[]): boolean {
+    this.#facts.settle();
+    return scopes.map((scope) => this.#isScopeInForce(scope)).every(Boolean);
+  }
+
+  /** Lists what the scope wants, without what it shares with a scope that has it. */
   resourcesOf(scope: Scope): R[] {
-    const keys = [...(this.#scopes.get(scope)?.keys ?? noKeys)];
-    return keys.flatMap((key) => {
-      const [winner] = this.#entries.get(key)!.claims;
-      return winner?.scope === scope ? [winner.resource] : [];
-    });
+    return this.#scopes.claimantsOf(scope).flatMap((claimant) => this.#keys.resourcesOf(claimant));
   }
 
   /** How many resources the scope wants, shared ones included. */
   sizeOf(scope: Scope): number {
-    return this.#scopes.get(scope)?.keys.size ?? 0;
+    return this.#scopes.claimantsOf(scope).reduce((sum, { keys }) => sum + keys.length, 0);
   }
 
   /** All that is wanted, by key. */
   planned(): Map<string, R> {
-    const wanted = [...this.#entries].filter(([, { claims }]) => claims.length > 0);
-    return new Map(wanted.map(([key, { claims }]) => [key, claims[0]!.resource]));
+    return this.#keys.planned();
   }
 
+  /** By key. */
   conflicts(): Conflict[] {
-    return [...this.#conflicts].sort().map((key) => {
-      const [winner, ...others] = this.#entries.get(key)!.claims;
-      const differing = others.filter(({ resource }) => !isSame(resource, winner!.resource));
-      return { key, winner: winner!.scope, losers: differing.map(({ scope }) => scope) };
-    });
+    return this.#keys.conflicts();
   }
 
-  #planScope(scope: Scope): void {
-    const facts = new Set<string>();
-    const read: Read = (fact) => {
-      facts.add(fact);
-      return this.#options.readFact(fact);
-    };
-    try {
-      const resources = this.#options.plan(scope, read);
-      this.#setFacts(scope, facts);
-      this.#setClaims(scope, resources ?? []);
-      if (resources === undefined) this.#forget(scope);
-    } catch (error) {
-      this.#setFacts(scope, facts);
-      this.#options.onPlanError?.(scope, error);
+  /** Costs nothing, as {@link conflicts} does. */
+  get conflictCount(): number {
+    return this.#keys.conflictCount;
+  }
+
+  /** @throws what keeps it from coming about */
+  #isScopeInForce(scope: Scope): boolean {
+    if (this.#scopes.isMarked(scope)) return false;
+    const failure = this.#scopes.failureOf(scope);
+    if (failure !== undefined) throw failure.error;
+    const areThere = this.#scopes.claimantsOf(scope).map((claimant) => this.#keys.isInForce(claimant));
+    return areThere.every(Boolean) && !this.#keys.isLeaving(scope);
+  }
+
+  #report(scope: Scope, failure: Failure | undefined): void {
+    if (failure !== undefined) this.#options.onPlanError?.(scope, failure.error);
+  }
+
+  #announce(): void {
+    this.#news?.resolve();
+    this.#news = undefined;
+  }
+
+  #nextNews(): Promise<void> {
+    if (this.#news === undefined) {
+      let resolve = (): void => undefined;
+      const promise = new Promise<void>((done) => (resolve = done));
+      this.#news = { promise, resolve };
     }
+    return this.#news.promise;
   }
-
-  #setFacts(scope: Scope, facts: ReadonlySet<string>): void {
-    const state = this.#scopes.get(scope) ?? { facts: noKeys, keys: noKeys };
-    for (const fact of state.facts) if (!facts.has(fact)) this.#stopReading(fact, scope);
-    for (const fact of facts) {
-      const readers = this.#readers.get(fact);
-      if (readers === undefined) this.#readers.set(fact, new Set([scope]));
-      else readers.add(scope);
-    }
-    state.facts = facts;
-    this.#scopes.set(scope, state);
-  }
-
-  #stopReading(fact: string, scope: Scope): void {
-    const readers = this.#readers.get(fact);
-    readers?.delete(scope);
-    if (readers?.size === 0) this.#readers.delete(fact);
-  }
-
-  #setClaims(scope: Scope, resources: readonly R[]): void {
-    const state = this.#scopes.get(scope)!;
-    const wanted = new Map(resources.map((resource) => [this.#options.keyOf(resource), resource]));
-    for (const key of state.keys) if (!wanted.has(key)) this.#setClaim(key, scope, undefined);
-    for (const [key, resource] of wanted) this.#setClaim(key, scope, resource);
-    state.keys = new Set(wanted.keys());
-  }
-
-  #setClaim(key: string, scope: Scope, resource: R | undefined): void {
-    const entry = this.#entries.get(key) ?? { claims: [], present: [], uncertain: false, holder: scope };
-    const before = entry.claims.find((claim) => claim.scope === scope);
-    if (before !== undefined && resource !== undefined && isSame(before.resource, resource)) {
-      if (entry.uncertain) this.#pending.add(key);
-      return;
-    }
-    const others = entry.claims.filter((claim) => claim !== before);
-    const claims = resource === undefined ? others : [...others, { scope, resource }];
-    entry.claims = claims.length < 2 ? claims : claims.toSorted((a, b) => (a.scope < b.scope ? -1 : 1));
-    this.#entries.set(key, entry);
-    this.#pending.add(key);
-    this.#noteConflict(key, entry);
-  }
-
-  #noteConflict(key: string, { claims }: Entry<R>): void {
-    if (claims.some(({ resource }) => !isSame(resource, claims[0]!.resource))) this.#conflicts.add(key);
-    else this.#conflicts.delete(key);
-  }
-
-  #forget(scope: Scope): void {
-    for (const fact of this.#scopes.get(scope)?.facts ?? noKeys) this.#stopReading(fact, scope);
-    this.#scopes.delete(scope);
-  }
-
-  #changeAt(key: string): Change<R> | undefined {
-    const { claims, present, uncertain, holder } = this.#entries.get(key)!;
-    const [winner] = claims;
-    const isThere = !uncertain && winner !== undefined && isSameAsAny(winner.resource, present);
-    const remove = present.filter((each) => winner === undefined || !isSame(each, winner.resource));
-    const add = isThere ? undefined : winner?.resource;
-    if (remove.length === 0 && add === undefined) return undefined;
-    return { key, scope: winner?.scope ?? holder, from: holder, remove, add };
-  }
-
-  #settleEntry(key: string): void {
-    this.#pending.delete(key);
-    const entry = this.#entries.get(key);
-    if (entry?.claims.length === 0 && entry.present.length === 0) this.#entries.delete(key);
-  }
-}
-
-/** Plans are data: the same text is the same thing. Unchanged facts often give the very same object. */
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
-}
-
-const isSameAsAny = (one: unknown, others: readonly unknown[]): boolean =>
-  others.some((other) => isSame(one, other));
-
-function unique<R>(resources: readonly R[]): R[] {
-  return resources.filter((each, index) => !isSameAsAny(each, resources.slice(0, index)));
 }

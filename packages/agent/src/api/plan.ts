@@ -1,4 +1,4 @@
-/** What an ADD would do, without doing it. */
+/** Plans an ADD without doing it. */
 import { setImmediate } from 'node:timers/promises';
 import { type AttachmentRequest, parseRequest } from '@podwire/cni';
 import type { Resource } from '@podwire/engine';
@@ -6,7 +6,7 @@ import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
 import { z } from 'zod';
-import type { EndpointContext } from '../endpoints/context.js';
+import type { PlanningInput } from '../endpoints/context.js';
 import { planEndpoint, wantedFamilies } from '../endpoints/plan-endpoint.js';
 import { createHostPorts, type HostPorts } from '../endpoints/host-ports.js';
 import { createEndpointRegistry, type EndpointRegistry, podName } from '../endpoints/registry.js';
@@ -28,20 +28,18 @@ export interface Plan {
   /** The network of the agent's configuration. */
   readonly network: string;
   readonly addresses: readonly string[];
-  /** What the node itself would get besides, such as the route of a new block. */
+  /** Resources of the node itself that would be added, such as the route of a new block. */
   readonly node: readonly Resource[];
   readonly resources: readonly Resource[];
   readonly answer: unknown;
 }
 
-/** What planning looks at; nothing of it is changed. */
-export type PlanContext = Pick<EndpointContext, 'networks' | 'node' | 'endpoints' | 'random' | 'clock'>;
-
 /**
- * Plans as ADD would, on a copy of the addresses; which address the pod gets in the end may differ.
+ * Plans as ADD would, on a copy of the addresses, and changes nothing of its input; which address the pod gets in the end
+ * may differ.
  * @throws CniError, PodwireError as ADD does
  */
-export function planAdd(context: PlanContext, body: unknown): Plan {
+export function planAdd(context: PlanningInput, body: unknown): Plan {
   return planAdds(context, [body])[0]!;
 }
 
@@ -50,7 +48,7 @@ export function planAdd(context: PlanContext, body: unknown): Plan {
  * node already is planned as if it were not.
  * @throws CniError, PodwireError as ADD does
  */
-export function planAdds(context: PlanContext, bodies: readonly unknown[]): Plan[] {
+export function planAdds(context: PlanningInput, bodies: readonly unknown[]): Plan[] {
   return [...planEach(context, bodies)];
 }
 
@@ -64,7 +62,7 @@ const plansInOneTurn = 20;
  * @throws CniError, PodwireError as ADD does; REQUEST_INVALID for more than 1,000
  */
 export async function planAddsInTurns(
-  context: PlanContext,
+  context: PlanningInput,
   bodies: readonly unknown[],
   signal: AbortSignal,
 ): Promise<Plan[]> {
@@ -79,7 +77,7 @@ export async function planAddsInTurns(
   return plans;
 }
 
-function* planEach(context: PlanContext, bodies: readonly unknown[]): Generator<Plan, void> {
+function* planEach(context: PlanningInput, bodies: readonly unknown[]): Generator<Plan, void> {
   const requests = bodies.map(readRequest);
   const names = new Set(requests.map((request) => podName({ pod: podIdentityOf(request) })));
   const scratch = copyAllocations(context, names);
@@ -94,7 +92,7 @@ interface Allocations {
 }
 
 function copyAllocations(
-  { networks, node, endpoints }: PlanContext,
+  { networks, node, endpoints }: PlanningInput,
   without: ReadonlySet<string | undefined>,
 ): Allocations {
   const ipams = new Map(networks.map((network) => [network, network.copyIpam(node.view(network).blocks)]));
@@ -111,7 +109,7 @@ function copyAllocations(
   return allocations;
 }
 
-function planOne(context: PlanContext, allocations: Allocations, request: AttachmentRequest): Plan {
+function planOne(context: PlanningInput, allocations: Allocations, request: AttachmentRequest): Plan {
   const network = chooseNetwork(context.networks, request.config);
   const ipam = allocations.ipams.get(network)!;
   const wanted = readAddRequest(request);

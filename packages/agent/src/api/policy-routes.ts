@@ -1,14 +1,14 @@
 /** Routes of the API for policy. */
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
-import type { EndpointContext } from '../endpoints/context.js';
+import type { ClusterSide } from '../endpoints/context.js';
 import type { NodePolicy } from '../policy/contract.js';
 import { explainConnection } from '../policy/look/explain.js';
 import { decideConnections } from '../policy/look/verdicts.js';
 import { viewHost, viewPod, viewPolicy } from '../policy/look/views.js';
 
 interface PolicyApi {
-  readonly context: Pick<EndpointContext, 'policy'>;
+  readonly context: Pick<ClusterSide, 'policy'>;
 }
 
 export const policyRoutes: ApiRoutes<PolicyApi> = {

@@ -1,13 +1,14 @@
-/** What the API offers. Each handler returns data; how it is sent is `api-server.ts`'s business. */
+/** Handlers of the API. Each returns data; `api-server.ts` sends it. */
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
 import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { isServing, viewCluster, viewPeers, whyNotServing } from '../cluster/status.js';
-import { type EndpointContext, ownedBy } from '../endpoints/context.js';
-import { findWarnings } from '../endpoints/hidden-sockets.js';
-import { type AgentRecord, describeEndpoint, podName } from '../endpoints/registry.js';
+import { type EndpointContext, type EndpointState, ownedBy } from '../endpoints/context.js';
+import { findWarnings, type WarningSources } from '../endpoints/hidden-sockets.js';
+import { describeEndpoint, type EndpointRegistry, podName } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
 import { viewPolicy } from '../policy/look/views.js';
@@ -29,7 +30,6 @@ export interface ApiContext {
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** What was wrong with the endpoint records at start. */
   /** Open connections of plugins. */
   readonly connections: () => number;
   /** Milliseconds for a request that looks at the kernel. */
@@ -55,11 +55,15 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'GET /v1/endpoints': ({ context }) => ({ json: { endpoints: viewAll(context) } }),
   'GET /v1/endpoints/*': ({ context }, { rest }) => ({ json: findOne(context, rest) }),
   'GET /v1/ipam': ({ context }) => ({
-    json: { networks: context.networks.map((network) => viewIpam(network, (key) => podOf(context, key))) },
+    json: {
+      networks: context.networks.map((network) => viewIpam(network, (key) => podOf(context.endpoints, key))),
+    },
   }),
-  'GET /v1/peers': ({ context }) => ({ json: { peers: viewPeers(context, requireCluster(context)) } }),
+  'GET /v1/peers': ({ context }) => ({
+    json: { peers: viewPeers(context, requireCluster(context.cluster)) },
+  }),
   'GET /v1/bgp': async ({ context, deadline }) => ({
-    json: { sessions: await listSessions(context, deadline) },
+    json: { sessions: await listSessions(context.cluster, deadline) },
   }),
   'GET /v1/traces': ({ traces }, { query }) => ({ json: { traces: traces.list().slice(-readLimit(query)) } }),
   'GET /v1/traces/*': ({ traces }, { rest }) => ({ json: findTrace(traces, rest) }),
@@ -74,22 +78,24 @@ export const apiRoutes: ApiRoutes<ApiContext> = {
   'POST /v1/reconcile': async ({ reconciler }) => ({ json: await reconciler.run() }),
 };
 
-function podOf({ endpoints }: EndpointContext, key: string): string | undefined {
+function podOf(endpoints: EndpointRegistry, key: string): string | undefined {
   const record = endpoints.get(key);
   return record === undefined ? undefined : podName(record);
 }
 
-function viewAll(context: EndpointContext): EndpointView[] {
+type ViewSources = WarningSources & Pick<EndpointState, 'endpoints'>;
+
+function viewAll(context: ViewSources): EndpointView[] {
   const records = context.endpoints.all();
   const warningsOf = findWarnings(context, records);
   return records.map((record) => viewEndpoint(record, warningsOf(endpointKey(record.id))));
 }
 
-function viewOne(context: EndpointContext, record: AgentRecord): EndpointView {
-  return viewEndpoint(record, findWarnings(context, [record])(endpointKey(record.id)));
+function viewOne(sources: WarningSources, record: EndpointRecord): EndpointView {
+  return viewEndpoint(record, findWarnings(sources, [record])(endpointKey(record.id)));
 }
 
-function listWarnings(context: EndpointContext): string[] {
+function listWarnings(context: ViewSources): string[] {
   const records = context.endpoints.all();
   const warningsOf = findWarnings(context, records);
   return records.flatMap((record) =>
@@ -98,8 +104,11 @@ function listWarnings(context: EndpointContext): string[] {
 }
 
 /** @throws PodwireError REQUEST_INVALID where BGP is not configured; BGP_REFUSED */
-async function listSessions(context: EndpointContext, deadline: number): Promise<readonly object[]> {
-  const { bgp } = requireCluster(context);
+async function listSessions(
+  cluster: ClusterMember | undefined,
+  deadline: number,
+): Promise<readonly object[]> {
+  const { bgp } = requireCluster(cluster);
   if (bgp !== undefined) return withDeadline(undefined, deadline, (signal) => bgp.sessions(signal));
   throw new PodwireError(
     'REQUEST_INVALID',
@@ -123,9 +132,9 @@ function viewStatus(api: ApiContext): object {
     ready: isServing(context),
     problem: whyNotServing(context) ?? null,
     recordProblems: context.broken.problems(),
-    /** What else is wrong and does not keep pods from being served, in words that begin with a code. */
+    /** Other problems, which do not keep pods from being served, in words that begin with a code. */
     problems: context.node.problems(),
-    /** What works, but is rarely meant. */
+    /** Settings that work, but are rarely meant. */
     warnings: listWarnings(context),
     networks: context.networks.map((network) => {
       const { mtu, ipv6, blocks } = context.node.view(network);
@@ -149,7 +158,7 @@ function viewStatus(api: ApiContext): object {
 }
 
 /** @throws PodwireError REQUEST_INVALID on a node that is alone */
-function requireCluster({ cluster }: EndpointContext): ClusterMember {
+function requireCluster(cluster: ClusterMember | undefined): ClusterMember {
   if (cluster !== undefined) return cluster;
   throw new PodwireError(
     'REQUEST_INVALID',
@@ -173,14 +182,14 @@ function findTrace(traces: TraceLog, text: string): object {
 }
 
 /** With all the record has: resources and the answer to the runtime too. */
-function findOne(context: EndpointContext, text: string): object {
-  const record = findRecord(context, text);
+function findOne(context: ViewSources, text: string): object {
+  const record = findRecord(context.endpoints, text);
   const { resources, answer } = record;
   return { ...viewOne(context, record), resources, answer };
 }
 
 /** @throws PodwireError ENDPOINT_UNKNOWN; REQUEST_INVALID when several are called so */
-function findRecord({ endpoints }: EndpointContext, text: string): AgentRecord {
+function findRecord(endpoints: EndpointRegistry, text: string): EndpointRecord {
   const found = endpoints.find(text);
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
@@ -200,9 +209,9 @@ async function explain({ context, deadline }: ApiContext, text: string): Promise
     const drifts = await context.engine.verify(owned, { signal });
     return { owner: 'node', resources: explainResources(owned.resources, drifts) };
   }
-  const key = endpointKey(findRecord(context, text).id);
+  const key = endpointKey(findRecord(context.endpoints, text).id);
   return context.locks.withKey(key, signal, async () => {
-    const record = findRecord(context, key);
+    const record = findRecord(context.endpoints, key);
     const drifts = await context.engine.verify(ownedBy(record), { signal });
     return { ...viewOne(context, record), resources: explainResources(record.resources, drifts) };
   });

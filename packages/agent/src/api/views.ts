@@ -1,10 +1,11 @@
-/** What the API shows. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
+/** Answers of the API. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
 import type { Drift, Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
 import { type Bandwidth, endpointKey, type PortMapping } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
-import { type AgentRecord, hostLinks } from '../endpoints/registry.js';
+import { hostLinks } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 
 export interface EndpointView {
   readonly key: string;
@@ -22,14 +23,14 @@ export interface EndpointView {
   readonly hostInterface: string;
   readonly netns: string;
   readonly portMappings: readonly PortMapping[];
-  /** What works, but is rarely meant, as it is now. Absent: an agent of an earlier version. */
+  /** Settings that work, but are rarely meant, as they are now. Absent: an agent of an earlier version. */
   readonly warnings?: readonly string[];
   readonly bandwidth?: Bandwidth;
   /** RFC 3339 */
   readonly createdAt: string;
 }
 
-export function viewEndpoint(record: AgentRecord, warnings: readonly string[]): EndpointView {
+export function viewEndpoint(record: EndpointRecord, warnings: readonly string[]): EndpointView {
   const { id, pod, phase, leases, endpoint, namespace, createdAt } = record;
   return {
     key: endpointKey(id),

@@ -7,7 +7,8 @@ import type { BlockSource } from '@podwire/ipam';
 import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
-import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
+import type { EndpointRegistry } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
@@ -88,8 +89,8 @@ export interface ClusterMember {
   requireUnfenced(): void;
   /** @throws PodwireError as NodeAddressing.provide does */
   provide(need: Need, signal: AbortSignal): Promise<void>;
-  noteUsed(record: AgentRecord): void;
-  noteFree(record: AgentRecord): void;
+  noteUsed(record: EndpointRecord): void;
+  noteFree(record: EndpointRecord): void;
   /** Joins, and retries in the background after a failure. Resolves with the first outcome. Never rejects. */
   join(parts: FollowingParts): Promise<void>;
   /** The first step of a reconcile. @throws PodwireError AGENT_NOT_READY and others, while the node has not joined */

@@ -10,7 +10,8 @@ import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { BlockSource, PoolSpec } from '@podwire/ipam';
 import { compact, pause, withDeadline, Workqueue } from '@podwire/platform';
-import { type AgentRecord, fullName, podName } from '../endpoints/registry.js';
+import { fullName, podName } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { ClusterFacts } from '../node/node.js';
 import { watchState } from '../node/state-watch.js';
 import { followBgp } from './bgp.js';
@@ -144,7 +145,7 @@ class StoreMember implements ClusterMember {
     return this.addressing.provide(need, signal);
   }
 
-  noteUsed(record: AgentRecord): void {
+  noteUsed(record: EndpointRecord): void {
     const owner = endpointKey(record.id);
     const pod = podName(record);
     const addresses = record.leases.map(({ address }) => address);
@@ -155,7 +156,7 @@ class StoreMember implements ClusterMember {
     if (workload !== undefined) this.addressing.noteAssigned(...workload, addresses);
   }
 
-  noteFree(record: AgentRecord): void {
+  noteFree(record: EndpointRecord): void {
     for (const { address } of record.leases) this.addressing.noteFree(address);
     const workload = this.#workloadOf(record);
     // The addresses of another endpoint of the pod stay the pod's.
@@ -409,13 +410,13 @@ class StoreMember implements ClusterMember {
   }
 
   /** The network and the pod, if its workload has addresses. */
-  #workloadOf({ pod, endpoint }: AgentRecord): [network: string, pod: PodName] | undefined {
+  #workloadOf({ pod, endpoint }: EndpointRecord): [network: string, pod: PodName] | undefined {
     const name = fullName(pod);
     if (name === undefined || !this.addressing.hasWorkload(endpoint.network, name)) return undefined;
     return [endpoint.network, name];
   }
 
-  #hasOtherEndpoint({ id, pod, endpoint }: AgentRecord): boolean {
+  #hasOtherEndpoint({ id, pod, endpoint }: EndpointRecord): boolean {
     const all = this.#parts?.endpoints.find(podName({ pod })!) ?? [];
     return all.some(
       (each) => each.endpoint.network === endpoint.network && endpointKey(each.id) !== endpointKey(id),

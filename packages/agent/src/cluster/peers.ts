@@ -7,10 +7,19 @@ import { describeError } from '@podwire/errors';
 import type { CallOptions, Engine, KindRegistry, Owned, Resource } from '@podwire/engine';
 import type { PeerView } from '@podwire/network-contract';
 import { applyDifference, type ApplyOutcome, Planner, type Scope } from '@podwire/planner';
-import { groupBy, type Log } from '@podwire/platform';
+import type { Log } from '@podwire/platform';
 import type { NetworkSide } from '../node/host-tables.js';
 import type { PeerJournal } from './peer-journal.js';
 import { planPeer } from './peer-plan.js';
+
+declare module '@podwire/planner' {
+  interface FactKinds {
+    /** By the name of the node, as the store has it. */
+    peer: PeerView | undefined;
+    /** The node, of which every peer's plan reads besides the peer itself. */
+    sides: readonly NetworkSide[];
+  }
+}
 
 export interface Peer {
   readonly view: PeerView;
@@ -25,7 +34,7 @@ export interface PeersOptions {
   readonly viewOf: (name: string) => PeerView | undefined;
   readonly kinds: KindRegistry;
   readonly journal: PeerJournal;
-  /** Whether the store has told of all nodes. */
+  /** Reports if the store has listed all nodes. */
   readonly isSynced: () => boolean;
   /** {@link Peers.areKnown} has become true. */
   readonly onKnown: () => void;
@@ -34,9 +43,6 @@ export interface PeersOptions {
 
 /** Plans between two turns of the event loop. */
 const planned = 256;
-
-/** The fact that every peer's plan reads besides the peer itself. */
-const sidesFact = 'sides';
 
 const scopeOf = (name: string): Scope => `peer/${name}`;
 const nameOf = (scope: Scope): string => scope.slice('peer/'.length);
@@ -54,13 +60,14 @@ export class Peers {
   /** Instead of what the store says, while the journal is taken over. */
   #recorded: ReadonlyMap<string, PeerView> | undefined;
   #areKnown: boolean;
+  #revision = 0;
 
   constructor(options: PeersOptions) {
     this.#options = options;
     this.#areKnown = options.journal.isComplete;
     this.#planner = new Planner<Resource>({
-      plan: (scope, read) => this.#plan(scope, read(scope), read(sidesFact)),
-      readFact: (fact) => (fact === sidesFact ? this.#sides : this.#viewOf(nameOf(fact))),
+      plan: (scope, read) => this.#plan(scope, read(`peer/${nameOf(scope)}`), read('sides')),
+      sources: { peer: (name) => this.#viewOf(name), sides: () => this.#sides },
       keyOf: options.kinds.keyOf,
       onPlanError: (scope, err) => this.#notePlanError(nameOf(scope), err),
     });
@@ -71,9 +78,14 @@ export class Peers {
     return this.#known;
   }
 
-  /** Whether these are all: until then anything in the kernel may lead to a peer, and must stay. */
+  /** True once all peers are known: until then anything in the kernel may lead to a peer, and must stay. */
   get areKnown(): boolean {
     return this.#areKnown;
+  }
+
+  /** Another number when {@link owned} may be others. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** How many things in the kernel lead to the peer. */
@@ -93,7 +105,7 @@ export class Peers {
   async flush(engine: Engine, { signal }: CallOptions): Promise<void> {
     const { isSynced, journal, log, onKnown } = this.#options;
     this.#readSides();
-    // What the store tells while this runs is not in this list of changes.
+    // Changes that arrive from the store while this runs are not in this list.
     const isAll = isSynced();
     const names = await this.#replan(signal);
     const outcome = await applyDifference(this.#planner, {
@@ -101,7 +113,6 @@ export class Peers {
       signal,
       log,
       ownerOf,
-      arrange: (resources) => this.#arrange(resources),
     });
     for (const [scope, error] of outcome.failed) this.#noteProblem(nameOf(scope), describeError(error));
     journal.note([...this.#gone].map((name) => [name, undefined]));
@@ -112,14 +123,14 @@ export class Peers {
     onKnown();
   }
 
-  /** What a reconcile must find in the kernel. */
+  /** Resources that a reconcile must find in the kernel. */
   owned(): Owned[] {
     return [...this.#planner.scopes]
       .map((scope) => ({ owner: ownerOf(scope), resources: this.#planner.resourcesOf(scope) }))
       .filter(({ resources }) => resources.length > 0);
   }
 
-  /** What the last run has applied, as it is planned now: nothing of it is applied again. Once, before the first reconcile. */
+  /** Takes over the result of the last run as planned now, without applying it. Once, before the first reconcile. */
   adopt(): void {
     this.#readSides();
     this.#recorded = this.#options.journal.found;
@@ -136,7 +147,7 @@ export class Peers {
         continue;
       }
       this.#planner.assumeApplied([scope]);
-      // What could not be planned may be possible now; what could not be applied is there.
+      // A peer that could not be planned may be possible now; one that could not be applied is there.
       if (this.#known.get(nameOf(scope))?.problem !== undefined) this.#planner.markScope(scope);
     }
   }
@@ -149,38 +160,35 @@ export class Peers {
     });
   }
 
-  /** Neighbours in a list travel together, so what travels the same way stands together. */
-  #arrange(resources: readonly Resource[]): Resource[] {
-    const { kinds } = this.#options;
-    const batchOf = (resource: Resource): string =>
-      `${kinds.of(resource).backend}/${kinds.of(resource).batch}`;
-    return [...groupBy(resources, batchOf).values()].flat();
-  }
-
   #viewOf(name: string): PeerView | undefined {
     return this.#recorded === undefined ? this.#options.viewOf(name) : this.#recorded.get(name);
   }
 
-  #plan(scope: Scope, view: unknown, sides: unknown): readonly Resource[] | undefined {
+  #plan(
+    scope: Scope,
+    view: PeerView | undefined,
+    sides: readonly NetworkSide[],
+  ): readonly Resource[] | undefined {
     const name = nameOf(scope);
+    this.#revision++;
     if (view === undefined) {
       this.#known.delete(name);
       this.#gone.add(name);
       return undefined;
     }
     // Before it is planned: a plan that throws is of this view.
-    this.#known.set(name, { view: view as PeerView });
+    this.#known.set(name, { view });
     this.#gone.delete(name);
-    return planPeer(sides as readonly NetworkSide[], view as PeerView);
+    return planPeer(sides, view);
   }
 
-  /** What all plans have in common is read once, and every peer is planned again when it has changed. */
+  /** Reads the common input of all plans once, and plans every peer again when it has changed. */
   #readSides(): void {
     this.#sides = this.#options.sides();
     const text = JSON.stringify(this.#sides.map(({ view }) => ({ ...view, blocks: [] })));
     if (text === this.#sidesText) return;
     this.#sidesText = text;
-    this.#planner.noteChanged([sidesFact]);
+    this.#planner.noteChanged(['sides']);
   }
 
   /** @returns the peers that were planned */

@@ -1,5 +1,5 @@
 /** Small files of the state directory, next to the endpoint records. All calls are synchronous, as the records' are. */
-import nodeFs from 'node:fs';
+import fs from 'node:fs';
 import path from 'node:path';
 import { formatSavedState, parseSavedState, type SavedStateStore } from '@podwire/cluster-ipam';
 import { describeError, PodwireError } from '@podwire/errors';
@@ -15,17 +15,12 @@ export interface StateFiles {
   append(name: string, text: string): void;
 }
 
-export type StateFileSystem = Pick<
-  typeof nodeFs,
-  'appendFileSync' | 'readFileSync' | 'renameSync' | 'writeFileSync'
->;
-
-export function openStateFiles(directory: string, fs: StateFileSystem = nodeFs): StateFiles {
+export function openStateFiles(directory: string): StateFiles {
   const fileOf = (name: string): string => path.join(directory, name);
   return {
-    read: (name) => guard(fileOf(name), 'read', (file) => readIfExistsSync(file, fs)),
+    read: (name) => guard(fileOf(name), 'read', (file) => readIfExistsSync(file)),
     write: (name, text) =>
-      guard(fileOf(name), 'write', (file) => replaceFileSync(file, text, { mode: 0o600, fs })),
+      guard(fileOf(name), 'write', (file) => replaceFileSync(file, text, { mode: 0o600 })),
     append: (name, text) =>
       guard(fileOf(name), 'write', (file) => fs.appendFileSync(file, text, { mode: 0o600 })),
   };
@@ -40,7 +35,7 @@ function guard<T>(file: string, action: string, work: (file: string) => T): T {
   }
 }
 
-/** What a file says as JSON; undefined when there is none, or when it was not written to its end. */
+/** Content of a file as JSON; undefined when there is none, or when it was not written to its end. */
 export function readJson(files: StateFiles, name: string): unknown {
   const text = files.read(name);
   if (text === undefined) return undefined;

@@ -1,8 +1,8 @@
-/** What the API and the metrics show of a cluster. These shapes are part of the interface, as `podwire … -o json` prints them. */
+/** State of a cluster for the API and the metrics. The shapes are part of the interface (`podwire … -o json`). */
 import type { PeerView, Problem } from '@podwire/network-contract';
 import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
-import type { EndpointContext } from '../endpoints/context.js';
+import type { NodeSide, ServingState } from '../endpoints/context.js';
 import type { ClusterMember } from './contract.js';
 import type { Reachability } from './peer-leases.js';
 
@@ -38,9 +38,9 @@ export interface ClusterStatusView {
     /** Those that hold no lease, with when this agent saw it (RFC 3339); `null` while the store does not tell. */
     readonly unreachable: readonly { readonly name: string; readonly since: string }[] | null;
   };
-  /** Whether this agent may lead the cluster, and does. */
+  /** `enabled`: this agent may lead the cluster. `leading`: it does. */
   readonly controller: { readonly enabled: boolean; readonly leading: boolean };
-  /** What is wrong, in words that begin with a code. */
+  /** Problems in words that begin with a code. */
   readonly problems: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export interface PeerStatusView extends Reachability {
   readonly problems: readonly string[];
 }
 
-export function viewCluster(context: EndpointContext, member: ClusterMember): ClusterStatusView {
+export function viewCluster(context: NodeSide, member: ClusterMember): ClusterStatusView {
   const { addressing, facts, identity, registration } = member;
   const { confirmedAt, fenced, affinities, unreported, problems } = addressing.status();
   const peers = viewPeers(context, member);
@@ -86,7 +86,7 @@ const unreachableOf = (peers: readonly PeerStatusView[]): { name: string; since:
     unreachableSince === null ? [] : [{ name, since: unreachableSince }],
   );
 
-export function viewPeers(context: EndpointContext, { peers, peerLeases }: ClusterMember): PeerStatusView[] {
+export function viewPeers(context: NodeSide, { peers, peerLeases }: ClusterMember): PeerStatusView[] {
   const problems = problemsByPeer(
     context,
     [...peers.known.values()].map(({ view }) => view),
@@ -106,11 +106,8 @@ export function viewPeers(context: EndpointContext, { peers, peerLeases }: Clust
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What the models of the node's networks say of the paths to peers. */
-function problemsByPeer(
-  { networks, node }: EndpointContext,
-  views: readonly PeerView[],
-): Map<string, string[]> {
+/** Problems of the paths to peers, from the models of the node's networks. */
+function problemsByPeer({ networks, node }: NodeSide, views: readonly PeerView[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const note = (peer: string, problem: string): void => {
     const list = found.get(peer);
@@ -125,24 +122,22 @@ function problemsByPeer(
   return found;
 }
 
-function ownProblems({ networks, node }: EndpointContext): string[] {
+function ownProblems({ networks, node }: NodeSide): string[] {
   return networks.flatMap((network) => network.model.diagnose(node.view(network), []).map(describeProblem));
 }
 
 const describeProblem = ({ code, message }: Problem): string =>
   code === undefined ? message : `${code}: ${message}`;
 
-type Standing = Pick<EndpointContext, 'readiness' | 'cluster' | 'policy'>;
-
-/** Whether an ADD could be served now. */
-export const isServing = (context: Standing): boolean =>
+/** Reports if an ADD could be served now. */
+export const isServing = (context: ServingState): boolean =>
   context.readiness.ready && refusal(context) === undefined;
 
-/** What is wrong with serving, in words; also something that does not keep ADDs from being served. */
-export const whyNotServing = (context: Standing): string | undefined =>
+/** Problem of serving in words; also one that does not keep ADDs from being served. */
+export const whyNotServing = (context: ServingState): string | undefined =>
   context.readiness.problem ?? refusal(context);
 
-function refusal({ cluster, policy }: Standing): string | undefined {
+function refusal({ cluster, policy }: ServingState): string | undefined {
   try {
     cluster?.requireUnfenced();
     policy?.requireKnown();

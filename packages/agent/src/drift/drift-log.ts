@@ -1,7 +1,8 @@
-/** What others have changed and this agent has put right, for people: the last of it, and counts. */
+/** The repairs of this agent, for people: the last of them, and counts. */
 import { describeError } from '@podwire/errors';
-import type { Change } from '@podwire/engine';
+import type { Change, Place } from '@podwire/engine';
 import { compact } from '@podwire/platform';
+import { endpointOfOwner } from '../endpoints/context.js';
 import type { EndpointRegistry } from '../endpoints/registry.js';
 import { podName } from '../endpoints/registry.js';
 import type { Log } from '../log.js';
@@ -17,20 +18,22 @@ export interface DriftEntry {
   /** In words: `route 10.244.0.5/32 dev cali0123`. */
   readonly what: string;
   readonly action: Change['action'];
-  /** Who has changed it, as far as the kernel tells. */
+  /** The program that changed it, as far as that is known. */
   readonly by?: string;
   readonly error?: string;
 }
 
 /** As `podwire status -o json` shows it. */
 export interface DriftView {
-  /** Whether events of the kernel are listened to; without that, drift is found in rounds. */
+  /** Changes on the node are listened to; without that, drift is found in rounds. */
   readonly watching: boolean;
+  /** The same for changes in pods. */
+  readonly pods: boolean;
   readonly repaired: number;
   readonly failed: number;
-  /** How often something was looked at because of an event. */
+  /** How often something was looked at because of a hint. */
   readonly checks: number;
-  /** How often the kernel had to drop events, and all of the node was looked at instead. */
+  /** How often hints were dropped, as too many had come, and everything in their place was looked at instead. */
   readonly lost: number;
   /** The last first. */
   readonly last: readonly DriftEntry[];
@@ -44,7 +47,8 @@ export interface DriftSources {
 }
 
 export class DriftLog {
-  watching = false;
+  /** Places in which changes are listened to. */
+  readonly watched = new Set<Place>();
   checks = 0;
   lost = 0;
   readonly #sources: DriftSources;
@@ -86,9 +90,10 @@ export class DriftLog {
   view(): DriftView {
     const sum = (key: 'repaired' | 'failed'): number =>
       [...this.#counts.values()].reduce((total, counts) => total + counts[key], 0);
-    const { watching, checks, lost } = this;
+    const { watched, checks, lost } = this;
     return {
-      watching,
+      watching: watched.has('host'),
+      pods: watched.has('pod'),
       repaired: sum('repaired'),
       failed: sum('failed'),
       checks,
@@ -98,14 +103,13 @@ export class DriftLog {
   }
 }
 
-const ENDPOINT = 'endpoint:';
 const SHORT_ID = 12;
 
 /** How people call an owner of resources: the pod, or its container in short; `node`; a peer by its name. */
 export function nameOwner(endpoints: EndpointRegistry, owner: string | undefined): string {
   if (owner === undefined) return 'leftover';
-  if (!owner.startsWith(ENDPOINT)) return owner;
-  const key = owner.slice(ENDPOINT.length);
+  const key = endpointOfOwner(owner);
+  if (key === undefined) return owner;
   const record = endpoints.get(key);
   if (record === undefined) return key;
   return podName(record) ?? `container ${record.id.containerId.slice(0, SHORT_ID)}`;

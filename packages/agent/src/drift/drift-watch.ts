@@ -1,20 +1,31 @@
 /**
- * Repairs at once what others change, as the kernel tells of it. Events are read a few times a second and not as they
- * come: an ADD causes some twenty of them, and must not wait for that. See docs/decisions/0036.
+ * Repairs at once what others change, as backends hint at it. Hints are read a few times a second and not as they come: an
+ * ADD causes some twenty events, and must not wait for them. Each place has a watch of its own: what pods do costs the
+ * node's repair nothing. See docs/decisions/0036 and 0064.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Culprit, KernelWatch } from '@podwire/backend-linux';
-import type { Change } from '@podwire/engine';
+import type { Change, Changes, Hint, OwnerId, Place } from '@podwire/engine';
 import { type Clock, withDeadline } from '@podwire/platform';
-import { type EndpointContext, ownedBy } from '../endpoints/context.js';
-import type { AgentRecord } from '../endpoints/registry.js';
+import {
+  type EndpointContext,
+  endpointOfOwner,
+  type KernelSide,
+  ownedBy,
+  type ResourceOwners,
+} from '../endpoints/context.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import { BackingOff } from './backing-off.js';
 import { type DriftLog, nameOwner } from './drift-log.js';
-import { SuspectFinder } from './suspects.js';
+import type { OwnerIndex } from './owner-index.js';
+import { type Suspicion, Suspicions } from './suspicions.js';
+
+type DriftContext = ResourceOwners &
+  Pick<EndpointContext, 'engine' | 'namespaces' | 'locks' | 'readiness' | 'log'>;
 
 export interface DriftWatchOptions {
-  readonly context: EndpointContext;
+  readonly context: DriftContext;
+  readonly owners: OwnerIndex;
   readonly reconciler: Pick<ReconcileLoop, 'run'>;
   readonly drift: DriftLog;
   readonly clock: Clock;
@@ -24,26 +35,30 @@ export interface DriftWatchOptions {
 
 /** Milliseconds between two looks. What comes in between is looked at together. */
 const INTERVAL = 200;
-/** More endpoints at once are looked at faster in a round, which reads everything once. */
+/** Reads in one look: a place in which more happens has its hints later, or loses them. */
+const READS = 8;
+/** Owners in one look. On the node, more of them are looked at faster in a round, which reads everything once. */
 const MANY = 64;
 
-const ALL = 'all';
-const NODE = 'node';
+/** Where rounds look for what no owner wants. */
+const NODE: Place = 'host';
 
 export class DriftWatch {
+  readonly #place: Place;
+  readonly #feeds: readonly Changes[];
   readonly #options: DriftWatchOptions;
-  readonly #watch: KernelWatch;
   readonly #backingOff: BackingOff;
-  /** By `all`, `node` or the key of an endpoint: who has had a hand in it. */
-  readonly #suspects = new Map<string, Culprit>();
+  readonly #suspicions = new Suspicions();
 
-  constructor(watch: KernelWatch, options: DriftWatchOptions) {
-    this.#watch = watch;
+  /** @param feeds of the place, opened */
+  constructor(place: Place, feeds: readonly Changes[], options: DriftWatchOptions) {
+    this.#place = place;
+    this.#feeds = feeds;
     this.#options = options;
     this.#backingOff = new BackingOff(() => options.clock.elapsed());
   }
 
-  /** Resolves when the signal aborts; closes the watch then. */
+  /** Resolves when the signal aborts; closes the feeds then. */
   async run(signal: AbortSignal): Promise<void> {
     const { drift, clock, context } = this.#options;
     const isEnded = (): Promise<boolean> =>
@@ -51,131 +66,153 @@ export class DriftWatch {
         () => false,
         () => true,
       );
-    drift.watching = true;
+    drift.watched.add(this.#place);
     try {
       while (!(await isEnded())) await this.look(signal);
     } catch (err) {
-      if (!signal.aborted) context.log.error({ err }, 'drift is found in rounds only from now on');
+      if (!signal.aborted)
+        context.log.error({ err, place: this.#place }, 'drift is found in rounds only from now on');
     } finally {
-      drift.watching = false;
-      this.#watch.close();
+      drift.watched.delete(this.#place);
+      for (const feed of this.#feeds) feed.close();
     }
   }
 
   /** Reads what has come, and looks after those whom it concerns. */
   async look(signal: AbortSignal): Promise<void> {
-    const finder = new SuspectFinder(this.#options.context);
-    for (;;) {
-      const { disturbances, more } = this.#watch.read();
-      for (const disturbance of disturbances) {
-        if (disturbance.sort === 'lost') this.#options.drift.lost++;
-        const suspect = finder.find(disturbance);
-        if (suspect === undefined) continue;
-        this.#options.context.log.debug({ disturbance }, 'others may have changed something');
-        this.#suspect(typeof suspect === 'string' ? suspect : suspect.endpoint, disturbance.by);
-      }
-      if (!more) break;
+    for (let read = 0; read < READS; read++) {
+      const found = this.#feeds.map((feed) => feed.read());
+      this.#note(found.flatMap(({ hints }) => hints));
+      if (!found.some(({ more }) => more)) break;
       await setImmediate();
     }
     // Before that, the first round looks at everything anyway.
-    if (this.#suspects.size === 0 || !this.#options.context.readiness.ready) return;
+    if (this.#suspicions.size === 0 || !this.#options.context.readiness.ready) return;
     await this.#lookAfterAll(signal).catch((err: unknown) => {
       if (!signal.aborted) this.#options.context.log.error({ err }, 'drift could not be looked at');
     });
   }
 
-  /** A program with a name is the better answer to who it was. */
-  #suspect(key: string, by: Culprit): void {
-    const known = this.#suspects.get(key);
-    if (known === undefined || rank(by) > rank(known)) this.#suspects.set(key, by);
+  #note(hints: readonly Hint[]): void {
+    if (hints.length === 0) return;
+    const { context, drift, owners } = this.#options;
+    owners.refresh();
+    for (const hint of hints) {
+      if (hint.lost === true) drift.lost++;
+      if (!this.#suspicions.note(hint, owners.find(hint, this.#place))) continue;
+      context.log.debug({ keys: hint.keys, by: hint.by }, 'others may have changed something');
+    }
   }
 
   async #lookAfterAll(signal: AbortSignal): Promise<void> {
-    const due = [...this.#suspects].filter(([key]) => this.#backingOff.mayTry(key));
-    if (due.length === 0) return;
-    const isRoundDue = due.some(([key]) => key === ALL) || due.length > MANY;
-    if (isRoundDue || (due.some(([key]) => key === NODE) && (await this.#isNodeDrifted()))) {
-      // A round looks at all of them.
-      for (const [key] of due) this.#noteTry(key);
-      return this.#runRound(due);
-    }
-    for (const [key, by] of due) {
+    const due = this.#suspicions.filter((subject) => this.#backingOff.mayLook(subject));
+    const owners = new Set(due.flatMap(({ left }) => [...left]));
+    const shared = [...owners].filter((owner) => endpointOfOwner(owner) === undefined);
+    const isMuch = this.#place === NODE && owners.size > MANY;
+    const isRoundDue = isMuch || due.some(({ leftover }) => leftover);
+    if (isRoundDue || (await this.#areDrifted(shared))) return this.#runRound(due);
+    for (const owner of shared) strike(due, owner, false);
+    for (const owner of [...owners].slice(0, MANY)) {
       signal.throwIfAborted();
-      if (key !== NODE) await this.#lookAfter(key, by);
+      const key = endpointOfOwner(owner);
+      if (key !== undefined) await this.#lookAfter(due, owner, key);
     }
+    for (const suspicion of due) if (suspicion.left.size === 0) this.#settle(suspicion);
   }
 
-  async #isNodeDrifted(): Promise<boolean> {
+  /** The node's own part, peers, policy: they are repaired in rounds only. */
+  async #areDrifted(owners: readonly OwnerId[]): Promise<boolean> {
     const { context, drift, deadline } = this.#options;
-    this.#suspects.delete(NODE);
-    drift.checks++;
-    const { node, engine } = context;
-    const drifts = await withDeadline(undefined, deadline, (signal) =>
-      engine.verify(node.owned(), { signal }),
-    );
-    return drifts.length > 0;
+    for (const owner of owners) {
+      const owned = this.#options.owners.owned(owner);
+      if (owned === undefined) continue;
+      drift.checks++;
+      const drifts = await withDeadline(undefined, deadline, (signal) =>
+        context.engine.verify(owned, { signal }),
+      );
+      if (drifts.length > 0) return true;
+    }
+    return false;
   }
 
-  async #runRound(due: readonly (readonly [string, Culprit])[]): Promise<void> {
+  async #runRound(due: readonly Suspicion[]): Promise<void> {
     const { reconciler, drift } = this.#options;
-    for (const [key] of due) this.#suspects.delete(key);
     drift.checks++;
-    const { changes } = await reconciler.run();
-    const [first] = due.map(([, by]) => by).toSorted((a, b) => rank(b) - rank(a));
-    drift.note(changes, first === undefined ? undefined : describeCulprit(first));
+    let changes: readonly Change[] | undefined;
+    try {
+      ({ changes } = await reconciler.run());
+      drift.note(changes, due.find(({ by }) => by !== undefined)?.by);
+    } finally {
+      for (const suspicion of due) {
+        suspicion.isRepaired ||= changes === undefined || changes.some((change) => isOf(change, suspicion));
+        this.#settle(suspicion);
+      }
+    }
   }
 
   /** Beside requests: one that a request is working on is looked at when that has done. */
-  async #lookAfter(key: string, by: Culprit): Promise<void> {
-    const { context, drift, deadline } = this.#options;
+  async #lookAfter(due: readonly Suspicion[], owner: OwnerId, key: string): Promise<void> {
+    const { context, drift } = this.#options;
     const work = context.locks.tryWithKey(key, async () => {
-      this.#suspects.delete(key);
-      const record = context.endpoints.get(key);
-      // Without its namespace it is dead, which is for a round to find.
-      if (record?.phase !== 'ready' || context.namespaces.isGone(record.namespace)) return;
-      drift.checks++;
-      this.#noteTry(key, by);
-      const changes = await withDeadline(undefined, deadline, (signal) =>
-        repairIfDrifted(context, record, signal),
-      );
-      drift.note(changes, describeCulprit(by));
+      const changes = await this.#repair(key);
+      drift.note(changes, due.find(({ left, by }) => by !== undefined && left.has(owner))?.by);
+      return changes.length > 0;
     });
-    await work;
+    if (work === undefined) return;
+    // One that cannot be looked at is not tried again and again either.
+    let isRepaired = true;
+    try {
+      isRepaired = await work;
+    } finally {
+      strike(due, owner, isRepaired);
+    }
   }
 
-  #noteTry(key: string, by?: Culprit): void {
-    const pause = this.#backingOff.noteTry(key);
+  async #repair(key: string): Promise<readonly Change[]> {
+    const { context, drift, deadline } = this.#options;
+    const record = context.endpoints.get(key);
+    // One that is being made or removed is left to the request; one without its namespace is left to a round.
+    if (record?.phase !== 'ready' || context.namespaces.isGone(record.namespace)) return [];
+    drift.checks++;
+    return withDeadline(undefined, deadline, (signal) => repairIfDrifted(context, record, signal));
+  }
+
+  #settle(suspicion: Suspicion): void {
+    const { subject, owners, by, isRepaired } = suspicion;
+    this.#suspicions.settle(suspicion);
+    const pause = this.#backingOff.noteLook(subject, isRepaired);
     if (pause === undefined) return;
     const { context } = this.#options;
-    const owner = key === ALL || key === NODE ? key : nameOwner(context.endpoints, `endpoint:${key}`);
-    const who = by === undefined ? undefined : describeCulprit(by);
+    const [owner] = owners;
+    const whose = owners.size > 1 ? 'all' : nameOwner(context.endpoints, owner);
     context.log.warn(
-      { of: owner, by: who ?? 'unknown', ms: pause },
+      { of: whose, by: by ?? 'unknown', ms: pause },
       'something changes it again and again; it is looked at less often',
     );
   }
 }
 
+/** The owner was looked at. */
+function strike(due: readonly Suspicion[], owner: OwnerId, isRepaired: boolean): void {
+  for (const suspicion of due) if (suspicion.left.delete(owner)) suspicion.isRepaired ||= isRepaired;
+}
+
+const isOf = ({ owner }: Change, { owners, leftover }: Suspicion): boolean =>
+  owner === undefined ? leftover : owners.has(owner);
+
 /** Looks at single things first: nearly always nothing is wrong, and a round reads all of the node. */
 async function repairIfDrifted(
-  { engine, node, cluster, endpoints }: EndpointContext,
-  record: AgentRecord,
+  { engine, node, cluster, policy, endpoints }: ResourceOwners & Pick<KernelSide, 'engine'>,
+  record: EndpointRecord,
   signal: AbortSignal,
-): Promise<Change[]> {
+): Promise<readonly Change[]> {
   const drifts = await engine.verify(ownedBy(record), { signal });
   if (drifts.length === 0) return [];
   const round = engine.startReconcile(() => [
     node.owned(),
     ...(cluster?.peers.owned() ?? []),
+    ...(policy?.owned() ?? []),
     ...endpoints.all().map(ownedBy),
   ]);
   return round.repair([ownedBy(record)], { signal });
-}
-
-const rank = ({ port, name }: Culprit): number => (name !== undefined ? 2 : port === 0 ? 0 : 1);
-
-/** Undefined where the kernel has done it: as a consequence of something, or asked by a call that leaves no trace. */
-function describeCulprit({ port, name }: Culprit): string | undefined {
-  if (name !== undefined) return `${name} (process ${port})`;
-  return port === 0 ? undefined : `port ${port}`;
 }

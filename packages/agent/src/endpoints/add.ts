@@ -16,17 +16,28 @@ import {
   resolveNeed,
   withWorkload,
 } from './cluster-needs.js';
-import { type Call, type EndpointContext, ownedBy, requireReady } from './context.js';
+import {
+  type Call,
+  type ClusterSide,
+  type EndpointContext,
+  type EndpointState,
+  type NodeSide,
+  ownedBy,
+  type PlanningInput,
+  type ProcessSide,
+  requireReady,
+} from './context.js';
 import { onlyAddresses, readDelegation } from './delegation.js';
 import { differenceToRequest } from './duplicate.js';
 import { logWarnings } from './hidden-sockets.js';
 import { checkNames } from './names.js';
 import { type EndpointSpec, planEndpoint, wantedFamilies } from './plan-endpoint.js';
 import { type AddRequest, endpointIdOf, readAddRequest } from './read-request.js';
-import { type AgentRecord, describeEndpoint, podName } from './registry.js';
-import { forget, markRemoving, teardown } from './teardown.js';
+import { describeEndpoint, podName } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
+import { forget, type ForgetContext, markRemoving, teardown, type TeardownContext } from './teardown.js';
 
-/** What does not change between the attempts of one ADD. */
+/** State that all attempts of one ADD share. */
 interface Add extends Omit<EndpointSpec, 'namespace' | 'workload'> {
   readonly attachment: AttachmentRequest;
 }
@@ -133,10 +144,10 @@ function attemptAdd(
 
 /** The endpoint, if it exists as it is requested now. An incomplete one is removed first. */
 async function findPresent(
-  context: EndpointContext,
+  context: TeardownContext & Pick<EndpointContext, 'broken' | 'namespaces' | 'log'>,
   spec: EndpointSpec,
   call: Call,
-): Promise<AgentRecord | undefined> {
+): Promise<EndpointRecord | undefined> {
   const key = endpointKey(spec.id);
   clearBroken(context, key);
   const present = context.endpoints.get(key);
@@ -154,11 +165,11 @@ async function findPresent(
 
 /** The same ADD again may know more about its pod, or that its labels are others by now. */
 async function takeFacts(
-  context: EndpointContext,
-  record: AgentRecord,
+  context: Pick<EndpointContext, 'endpoints' | 'records' | 'policy'>,
+  record: EndpointRecord,
   { facts }: AddRequest,
   { signal }: Call,
-): Promise<AgentRecord> {
+): Promise<EndpointRecord> {
   if (facts.labels === undefined || isDeepStrictEqual(facts, record.facts)) return record;
   const changed = { ...record, facts };
   context.records.write(changed);
@@ -168,12 +179,15 @@ async function takeFacts(
   return changed;
 }
 
+/** Besides a plan, a reservation claims host ports, and addresses in the cluster. */
+type ReserveContext = PlanningInput & ClusterSide & Pick<EndpointState, 'ports'>;
+
 /** Reserves what memory has. @throws as {@link reserve}, when the cluster cannot help */
 function reserveOrNeed(
-  context: EndpointContext,
+  context: ReserveContext,
   spec: EndpointSpec,
   progress: AddProgress,
-): AgentRecord | ClusterNeed {
+): EndpointRecord | ClusterNeed {
   const need = labelNeed(context, spec) ?? needOf(context.cluster, spec, progress);
   if (need !== undefined) return need;
   try {
@@ -187,16 +201,9 @@ function reserveOrNeed(
 
 /** Plans the endpoint and reserves its addresses and ports in memory, synchronously. */
 function reserve(
-  {
-    node,
-    ports,
-    endpoints,
-    cluster,
-    clock,
-    random,
-  }: Pick<EndpointContext, 'node' | 'ports' | 'endpoints' | 'cluster' | 'clock' | 'random'>,
+  { node, ports, endpoints, cluster, clock, random }: ReserveContext,
   spec: EndpointSpec,
-): AgentRecord {
+): EndpointRecord {
   const { network, request } = spec;
   const view = () => node.view(network);
   ports.check(spec.id, request.portMappings, wantedFamilies(request, network, view()));
@@ -213,8 +220,14 @@ function reserve(
   return record;
 }
 
+type UndoContext = TeardownContext & Pick<EndpointContext, 'cleanupDeadline' | 'log'>;
+
 /** Writes the record, then changes the kernel. Rolls everything back when a step fails. */
-async function wire(context: EndpointContext, record: AgentRecord, call: Call): Promise<AgentRecord> {
+async function wire(
+  context: UndoContext & Pick<NodeSide, 'node'>,
+  record: EndpointRecord,
+  call: Call,
+): Promise<EndpointRecord> {
   // New for each call, because spans count from this moment.
   const options = (): CallOptions => ({ signal: call.signal, trace: call.trace.resources() });
   try {
@@ -237,7 +250,11 @@ async function wire(context: EndpointContext, record: AgentRecord, call: Call): 
 }
 
 /** Before its link is there: from the first packet on, the pod's policy is in force. */
-async function select({ policy, faults }: EndpointContext, record: AgentRecord, call: Call): Promise<void> {
+async function select(
+  { policy, faults }: Pick<EndpointContext, 'policy' | 'faults'>,
+  record: EndpointRecord,
+  call: Call,
+): Promise<void> {
   if (policy === undefined) return;
   call.trace.stage('policy');
   await policy.attach(record, call.signal);
@@ -248,7 +265,11 @@ async function select({ policy, faults }: EndpointContext, record: AgentRecord, 
  * `apply` is all or nothing, so only the agent's own state is to be put right; unless it reports that its rollback failed:
  * then the endpoint is removed like any other, later.
  */
-function rollback(context: EndpointContext, record: AgentRecord, error: unknown): void {
+function rollback(
+  context: ForgetContext & Pick<ProcessSide, 'log'>,
+  record: EndpointRecord,
+  error: unknown,
+): void {
   const leftBehind = error instanceof PodwireError && error.code === 'REMOVE_INCOMPLETE';
   try {
     if (leftBehind) markRemoving(context, record);
@@ -258,10 +279,10 @@ function rollback(context: EndpointContext, record: AgentRecord, error: unknown)
   }
 }
 
-async function markReady(context: EndpointContext, record: AgentRecord, call: Call): Promise<AgentRecord> {
+async function markReady(context: UndoContext, record: EndpointRecord, call: Call): Promise<EndpointRecord> {
   call.trace.stage('finish');
   try {
-    const ready = context.records.advance(record, 'ready') as AgentRecord;
+    const ready = context.records.advance(record, 'ready');
     context.endpoints.put(ready);
     context.faults.reach('add:ready');
     return ready;
@@ -276,8 +297,8 @@ async function markReady(context: EndpointContext, record: AgentRecord, call: Ca
  * a DEL, or with the same ADD again, and neither may see an endpoint that is about to be removed.
  */
 async function sendResult(
-  { faults }: Pick<EndpointContext, 'faults'>,
-  { answer }: AgentRecord,
+  { faults }: Pick<ProcessSide, 'faults'>,
+  { answer }: EndpointRecord,
   { config }: AttachmentRequest,
   call: Call,
 ): Promise<void> {
@@ -287,7 +308,7 @@ async function sendResult(
 }
 
 /** Removes an endpoint that was wired, because of an error that the caller throws afterwards. */
-async function undo(context: EndpointContext, record: AgentRecord, because: unknown): Promise<void> {
+async function undo(context: UndoContext, record: EndpointRecord, because: unknown): Promise<void> {
   const endpoint = endpointKey(record.id);
   context.log.warn({ endpoint, because: describeError(because) }, 'rolling back an ADD');
   try {

@@ -3,9 +3,13 @@ import { type AnyResult, type AttachmentRequest, convertResult } from '@podwire/
 import type { Drift } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
-import { type Call, type EndpointContext, ownedBy } from './context.js';
-import { type AgentRecord, describeEndpoint } from './registry.js';
+import { type Call, type EndpointContext, type KernelSide, type NodeSide, ownedBy } from './context.js';
+import { describeEndpoint } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import { endpointIdOf } from './read-request.js';
+
+type CheckContext = Pick<KernelSide, 'engine' | 'namespaces'> &
+  Pick<EndpointContext, 'networks' | 'endpoints' | 'locks'>;
 
 /**
  * CHECK (CNI specification 1.1.0, section 2): everything that ADD made is there, the addresses are leased, and the chain's
@@ -13,7 +17,7 @@ import { endpointIdOf } from './read-request.js';
  * @throws PodwireError ENDPOINT_UNKNOWN, ENDPOINT_DRIFTED listing all that is wrong
  */
 export async function checkEndpoint(
-  context: Pick<EndpointContext, 'locks' | 'endpoints' | 'engine' | 'namespaces' | 'networks'>,
+  context: CheckContext,
   request: AttachmentRequest,
   call: Call,
 ): Promise<void> {
@@ -45,7 +49,7 @@ function unknownEndpoint({ containerId, interfaceName, config }: AttachmentReque
   return new PodwireError('ENDPOINT_UNKNOWN', message, { action: 'ADD it again.' });
 }
 
-function drifted(record: AgentRecord, wrong: readonly string[]): PodwireError {
+function drifted(record: EndpointRecord, wrong: readonly string[]): PodwireError {
   return new PodwireError('ENDPOINT_DRIFTED', `${describeEndpoint(record)}: ${wrong.join('; ')}`, {
     details: { drift: wrong },
   });
@@ -57,8 +61,8 @@ export function describeDrift({ resource, state, detail }: Drift): string {
 }
 
 function compareNamespace(
-  { namespaces }: Pick<EndpointContext, 'namespaces'>,
-  record: AgentRecord,
+  { namespaces }: Pick<KernelSide, 'namespaces'>,
+  record: EndpointRecord,
   netns: string,
 ): string[] {
   const now = namespaces.identify(netns, { allowOwn: true });
@@ -68,7 +72,7 @@ function compareNamespace(
     : [`${netns} is not the namespace of ADD (${path})`];
 }
 
-function compareLeases({ networks }: Pick<EndpointContext, 'networks'>, record: AgentRecord): string[] {
+function compareLeases({ networks }: Pick<NodeSide, 'networks'>, record: EndpointRecord): string[] {
   const key = endpointKey(record.id);
   const held = networks.flatMap(({ ipam }) => ipam.leases().filter((lease) => lease.owner === key));
   return record.leases
@@ -77,7 +81,7 @@ function compareLeases({ networks }: Pick<EndpointContext, 'networks'>, record: 
 }
 
 /** The result must still contain Podwire's answer; later plugins may have added to it. */
-function comparePrevResult(record: AgentRecord, prevResult: AnyResult | undefined): string[] {
+function comparePrevResult(record: EndpointRecord, prevResult: AnyResult | undefined): string[] {
   if (prevResult === undefined) {
     throw new PodwireError(
       'CONFIG_INVALID',

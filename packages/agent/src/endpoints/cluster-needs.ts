@@ -1,13 +1,13 @@
 /**
- * What an ADD needs of the cluster: the addresses of its workload, or addresses that this node does not have. The store may
- * hang, a reconcile waits for every endpoint that is locked, and all other requests wait for the reconcile. So the store is
- * never called while an endpoint is locked.
+ * Needs of an ADD in the cluster: the addresses of its workload, or addresses that this node does not have. The store
+ * may hang, a reconcile waits for every endpoint that is locked, and all other requests wait for the reconcile. So the
+ * store is never called while an endpoint is locked.
  */
 import type { Need, PodAddresses } from '@podwire/cluster-ipam';
 import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
-import type { Call, EndpointContext } from './context.js';
+import type { Call, ClusterSide, EndpointContext, NodeSide } from './context.js';
 import type { PolicyEndpoint } from '../policy/contract.js';
 import type { PendingAdd } from './pending-adds.js';
 import { type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
@@ -22,7 +22,7 @@ const attempts = 10;
  */
 export type ClusterNeed = 'workload' | 'addresses' | 'labels';
 
-/** What one ADD has got from the cluster so far. */
+/** Results that one ADD has got from the cluster so far. */
 export interface AddProgress {
   /** From the first need on. */
   pending: PendingAdd | undefined;
@@ -52,7 +52,7 @@ export function needOf(
 
 /** Until the pod's labels do not matter, if the request has none. */
 export function labelNeed(
-  { policy }: Pick<EndpointContext, 'policy'>,
+  { policy }: Pick<ClusterSide, 'policy'>,
   spec: Spec,
 ): Extract<ClusterNeed, 'labels'> | undefined {
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
@@ -84,7 +84,7 @@ function mayBeElsewhere(error: unknown): boolean {
  * @throws PodwireError as NodeAddressing.provide and addressesFor do; the reason of the ADD's signal
  */
 export async function resolveNeed(
-  context: Pick<EndpointContext, 'cluster' | 'node' | 'policy'>,
+  context: ClusterSide & Pick<NodeSide, 'node'>,
   need: ClusterNeed,
   spec: Spec,
   progress: AddProgress,
@@ -123,7 +123,7 @@ function askWorkload(
   return cluster!.addressing.addressesFor(network.view.name, pod, families, signal);
 }
 
-function describeNeed({ node }: Pick<EndpointContext, 'node'>, spec: Spec): Need {
+function describeNeed({ node }: Pick<NodeSide, 'node'>, spec: Spec): Need {
   const { network, request } = spec;
   const { requested, pools, workload } = wantedAddresses(spec);
   const families = wantedFamilies(request, network, node.view(network));

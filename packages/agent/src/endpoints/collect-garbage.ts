@@ -5,7 +5,7 @@ import { clearBroken } from './broken-records.js';
 import type { Call } from './context.js';
 import type { RemovalContext } from './delete.js';
 import { teardown } from './teardown.js';
-import type { AgentRecord } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
 
 /**
  * GC (CNI specification 1.1.0, section 2): removes every endpoint of the CNI network that is not in the list, alone on the
@@ -32,7 +32,7 @@ export async function collectGarbage(context: RemovalContext, request: GcRequest
   await call.answer('');
 }
 
-type Stale = AgentRecord | { readonly id: EndpointId };
+type Stale = EndpointRecord | { readonly id: EndpointId };
 
 async function removeAll(context: RemovalContext, stale: readonly Stale[], call: Call): Promise<void> {
   const errors: unknown[] = [];

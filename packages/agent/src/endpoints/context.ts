@@ -1,5 +1,5 @@
-import type { RecordStore } from '../records/record.js';
-import type { Engine, FaultPoints, NamespaceIdentity, Owned } from '@podwire/engine';
+import type { EndpointRecord, RecordStore } from '../records/record.js';
+import type { Engine, FaultPoints, NamespaceIdentity, Owned, OwnerId } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
 import { endpointKey } from '@podwire/network-contract';
@@ -16,36 +16,71 @@ import type { PendingAdds } from './pending-adds.js';
 import type { BrokenRecords } from './broken-records.js';
 import type { ReadSockets } from './hidden-sockets.js';
 import type { HostPorts } from './host-ports.js';
-import type { AgentRecord, EndpointRegistry } from './registry.js';
+import type { EndpointRegistry } from './registry.js';
 
-/** The parts of the agent that operations on endpoints use. */
-export interface EndpointContext {
+/** The networks of the configuration, and the node that has them. */
+export interface NodeSide {
   readonly networks: readonly Network[];
   readonly node: NodeState;
+}
+
+/** The endpoints of the node, in memory and in files, with the host ports that they claim. */
+export interface EndpointState {
   readonly endpoints: EndpointRegistry;
+  readonly records: RecordStore;
   readonly ports: HostPorts;
   readonly broken: BrokenRecords;
-  readonly records: RecordStore;
-  readonly engine: Engine;
+}
+
+/** The order in which requests and reconciles work on endpoints. */
+export interface RequestOrder {
   /** By endpoint; what concerns all of them (GC, reconcile, recovery) locks them all (CNI specification 1.1.0, section 2). */
   readonly locks: KeyedMutex;
   readonly pendingAdds: PendingAdds;
+  /** Milliseconds that a rollback may last after the request's own deadline. */
+  readonly cleanupDeadline: number;
+}
+
+export interface KernelSide {
+  readonly engine: Engine;
   readonly namespaces: Namespaces;
   /** Addresses that the kernel routes to pods' links, without length. */
   readonly readPodAddresses?: () => readonly string[];
   readonly readSockets?: ReadSockets;
-  readonly readiness: Readiness;
-  /** Absent where policy is switched off. */
-  readonly policy?: NodePolicy;
+}
+
+/** Parts that follow objects of the cluster. */
+export interface ClusterSide {
   /** Absent without a cluster. */
   readonly cluster?: ClusterMember;
+  /** Absent where policy is switched off. */
+  readonly policy?: NodePolicy;
+}
+
+/** From these it follows if an ADD can be served. */
+export interface ServingState extends ClusterSide {
+  readonly readiness: Readiness;
+}
+
+/** Dependencies that tests replace: time, chance, crashes and the log. */
+export interface ProcessSide {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly faults: FaultPoints;
   readonly log: Log;
-  /** Milliseconds that a rollback may last after the request's own deadline. */
-  readonly cleanupDeadline: number;
 }
+
+/** The whole, where the agent is put together and requests come in. Every other function names the parts that it uses. */
+export interface EndpointContext
+  extends NodeSide, EndpointState, RequestOrder, KernelSide, ServingState, ProcessSide {}
+
+/** Input of a plan of an endpoint. */
+export type PlanningInput = NodeSide &
+  Pick<EndpointState, 'endpoints'> &
+  Pick<ProcessSide, 'clock' | 'random'>;
+
+/** Owners of all resources that the agent wants on the node. */
+export type ResourceOwners = Pick<NodeSide, 'node'> & Pick<EndpointState, 'endpoints'> & ClusterSide;
 
 /** One request. */
 export interface Call {
@@ -55,17 +90,25 @@ export interface Call {
   answer(body: string): Promise<void>;
 }
 
-export function ownedBy(record: AgentRecord): Owned & { readonly namespace: NamespaceIdentity } {
+const ENDPOINT = 'endpoint:';
+
+/** @param key of the endpoint */
+export const ownerOfEndpoint = (key: string): OwnerId => `${ENDPOINT}${key}`;
+
+/** Key of the endpoint; undefined for the node, peers and policy. */
+export const endpointOfOwner = (owner: OwnerId): string | undefined =>
+  owner.startsWith(ENDPOINT) ? owner.slice(ENDPOINT.length) : undefined;
+
+export function ownedBy(record: EndpointRecord): Owned & { readonly namespace: NamespaceIdentity } {
   return {
-    owner: `endpoint:${endpointKey(record.id)}`,
+    owner: ownerOfEndpoint(endpointKey(record.id)),
     resources: record.resources,
     namespace: record.namespace,
   };
 }
 
 /** @throws PodwireError AGENT_NOT_READY saying why; in a cluster also NODE_NAME_TAKEN and NODE_FENCED */
-export function requireReady(context: Pick<EndpointContext, 'readiness' | 'cluster' | 'policy'>): void {
-  const { readiness, cluster, policy } = context;
+export function requireReady({ readiness, cluster, policy }: ServingState): void {
   cluster?.requireUnfenced();
   if (!readiness.ready)
     throw new PodwireError('AGENT_NOT_READY', readiness.problem ?? 'the agent is starting');

@@ -1,14 +1,15 @@
 import type { AttachmentRequest } from '@podwire/cni';
 import { endpointKey } from '@podwire/network-contract';
 import { clearBroken } from './broken-records.js';
-import type { Call, EndpointContext } from './context.js';
+import type { Call, EndpointContext, RequestOrder } from './context.js';
 import { teardown, type TeardownContext } from './teardown.js';
 import { podName } from './registry.js';
 import { endpointIdOf } from './read-request.js';
 
-/** What DEL and GC use. */
+/** Context of DEL and GC. */
 export type RemovalContext = TeardownContext &
-  Pick<EndpointContext, 'locks' | 'pendingAdds' | 'broken' | 'log'>;
+  Pick<RequestOrder, 'locks' | 'pendingAdds'> &
+  Pick<EndpointContext, 'broken' | 'log'>;
 
 /**
  * DEL (CNI specification 1.1.0, section 2): from the record alone, whatever the configuration says now. An endpoint that

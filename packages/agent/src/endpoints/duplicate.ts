@@ -1,6 +1,6 @@
 import type { NamespaceIdentity } from '@podwire/engine';
 import type { Network } from '../networks.js';
-import type { AgentRecord } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { AddRequest } from './read-request.js';
 import { parseAddress, compareAddresses } from '@podwire/addresses';
 
@@ -11,11 +11,11 @@ interface Requested {
 }
 
 /**
- * What makes a second ADD of an endpoint another one than the first, in words; undefined when it is the same. What was
- * not asked for (any address, any MAC) is the same as what was given.
+ * Difference between a second ADD of an endpoint and the first, in words; undefined when they are the same. A field
+ * that was not asked for (any address, any MAC) is the same as what was given.
  */
 export function differenceToRequest(
-  record: AgentRecord,
+  record: EndpointRecord,
   { network, namespace, request }: Requested,
 ): string | undefined {
   const { endpoint } = record;
@@ -31,7 +31,7 @@ export function differenceToRequest(
   return undefined;
 }
 
-function hasAddress({ leases }: AgentRecord, wanted: string): boolean {
+function hasAddress({ leases }: EndpointRecord, wanted: string): boolean {
   const address = parseAddress(wanted);
   return leases.some((lease) => compareAddresses(parseAddress(lease.address), address) === 0);
 }

@@ -7,18 +7,23 @@ import { endpointKey } from '@podwire/network-contract';
 import { type HostPortClaim, hostPortClaims } from '@podwire/network-traffic';
 import type { BoundSocket } from '@podwire/netlink';
 import type { Log } from '../log.js';
-import { type AgentRecord, describeEndpoint } from './registry.js';
+import { describeEndpoint } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
 
 /** Sockets of the node that wait for others: TCP that listens, UDP that has a port. */
 export type ReadSockets = (protocol: BoundSocket['protocol']) => readonly BoundSocket[];
 
-interface Sources {
+/** Sources of warnings; without sockets there are none. */
+export interface WarningSources {
   readonly readSockets?: ReadSockets;
   readonly log: Log;
 }
 
 /** Reads the sockets once for all of the records, and not at all where none has a host port. Never throws. */
-export function findWarnings(sources: Sources, records: readonly AgentRecord[]): (key: string) => string[] {
+export function findWarnings(
+  sources: WarningSources,
+  records: readonly EndpointRecord[],
+): (key: string) => string[] {
   const wanted = records.filter(
     ({ endpoint, phase }) => endpoint.portMappings.length > 0 && phase === 'ready',
   );
@@ -29,17 +34,17 @@ export function findWarnings(sources: Sources, records: readonly AgentRecord[]):
 }
 
 /** Says in the log what a new pod hides. */
-export function logWarnings(sources: Sources, record: AgentRecord): void {
+export function logWarnings(sources: WarningSources, record: EndpointRecord): void {
   for (const warning of findWarnings(sources, [record])(endpointKey(record.id)))
     sources.log.warn({ endpoint: endpointKey(record.id) }, `${describeEndpoint(record)}: ${warning}`);
 }
 
-const claimsOf = (record: AgentRecord): HostPortClaim[] =>
+const claimsOf = (record: EndpointRecord): HostPortClaim[] =>
   hostPortClaims({ ...record, mac: record.endpoint.mac, portMappings: record.endpoint.portMappings });
 
 /** A kernel that does not tell is no reason to fail what was asked. */
 function readSockets(
-  { readSockets, log }: Sources,
+  { readSockets, log }: WarningSources,
   claims: readonly HostPortClaim[],
 ): readonly BoundSocket[] {
   const asked = new Set(claims.map(({ protocol }) => protocol));

@@ -2,7 +2,8 @@
 import { PodwireError } from '@podwire/errors';
 import { type EndpointId, endpointKey, type PortMapping } from '@podwire/network-contract';
 import { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } from '@podwire/network-traffic';
-import { type AgentRecord, describeEndpoint } from './registry.js';
+import { describeEndpoint } from './registry.js';
+import type { EndpointRecord } from '../records/record.js';
 
 export interface HostPorts {
   /**
@@ -10,7 +11,7 @@ export interface HostPorts {
    * @throws PodwireError PORT_IN_USE naming the port and who has it; REQUEST_INVALID for mappings that make no sense
    */
   check(id: EndpointId, mappings: readonly PortMapping[], families: readonly (4 | 6)[]): void;
-  claim(record: AgentRecord): void;
+  claim(record: EndpointRecord): void;
   release(id: EndpointId): void;
 }
 

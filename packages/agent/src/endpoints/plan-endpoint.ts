@@ -1,5 +1,5 @@
 /** From the request of an ADD to the endpoint's record: addresses, plan and result. Changes nothing but the addresses. */
-import type { NamespaceIdentity } from '@podwire/engine';
+import { inApplyOrder, type NamespaceIdentity } from '@podwire/engine';
 import { parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { PodAddresses } from '@podwire/cluster-ipam';
@@ -13,9 +13,10 @@ import {
 } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
+import { resourceKinds } from '../resource-kinds.js';
 import { buildAnswer } from './answers.js';
 import { answerDelegated, type Delegation } from './delegation.js';
-import type { AgentRecord, EndpointDetails } from './registry.js';
+import type { EndpointDetails, EndpointRecord } from '../records/record.js';
 import type { AddRequest } from './read-request.js';
 
 /** One endpoint as an ADD specifies it. */
@@ -38,7 +39,7 @@ export interface PlanTools {
   readonly random: (bytes: number) => Uint8Array;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether another endpoint has the host-side link of this name. */
+  /** Reports if another endpoint has the host-side link of this name. */
   readonly isLinkTaken: (name: string) => boolean;
 }
 
@@ -46,7 +47,7 @@ export interface PlanTools {
  * Allocates and plans. Synchronous, so that no other ADD runs in between.
  * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, REQUEST_INVALID; then nothing is allocated
  */
-export function planEndpoint(spec: EndpointSpec, tools: PlanTools): AgentRecord {
+export function planEndpoint(spec: EndpointSpec, tools: PlanTools): EndpointRecord {
   const leases = allocate(spec, tools);
   try {
     const endpoint = describeEndpoint(spec, leases, tools);
@@ -141,7 +142,7 @@ const hostLinksOf = ({ links }: PlannedEndpoint): string[] =>
   links.filter(({ side }) => side === 'host').map(({ name }) => name);
 
 /** The resources of the node and the result of the plugin. */
-type Content = Pick<AgentRecord, 'resources' | 'answer'> & { readonly hostLinks: readonly string[] };
+type Content = Pick<EndpointRecord, 'resources' | 'answer'> & { readonly hostLinks: readonly string[] };
 
 function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): Content {
   const { delegation, network, namespace, request } = spec;
@@ -151,7 +152,8 @@ function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): 
   }
   const planned = plan(network, endpoint, tools);
   return {
-    resources: planned.resources,
+    // As people see it in `plan` and `explain`, and as it is made.
+    resources: inApplyOrder(resourceKinds, planned.resources),
     hostLinks: hostLinksOf(planned),
     answer: buildAnswer(compact({ planned, leases, netns: namespace.path, dns: request.dns })),
   };
@@ -162,7 +164,7 @@ function toRecord(
   { resources, answer, hostLinks }: Content,
   { network, namespace, request }: EndpointSpec,
   now: number,
-): AgentRecord {
+): EndpointRecord {
   const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
   const details: EndpointDetails = compact({
     network: network.view.name,

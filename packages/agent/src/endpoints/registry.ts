@@ -1,57 +1,46 @@
 /** The endpoint records in memory. Their files are read at the next start only. */
-import type { Result } from '@podwire/cni';
 import type { EndpointRecord } from '../records/record.js';
-import {
-  type Bandwidth,
-  type EndpointId,
-  endpointKey,
-  type PodIdentity,
-  type PortMapping,
-} from '@podwire/network-contract';
-
-/** What the agent keeps in `EndpointRecord.endpoint`: the parsed request, to compare and to plan again. */
-export interface EndpointDetails {
-  /** The network of the configuration. `id.network` is the CNI network, which may be called otherwise. */
-  readonly network: string;
-  readonly mac: string;
-  readonly portMappings: readonly PortMapping[];
-  readonly bandwidth?: Bandwidth;
-  /** Names of the links that the node has for it; absent in records of agents that did not write them down. */
-  readonly hostLinks?: readonly string[];
-}
-
-export type AgentRecord = EndpointRecord & { readonly endpoint: EndpointDetails; readonly answer: Result };
+import { type EndpointId, endpointKey, type PodIdentity } from '@podwire/network-contract';
 
 export interface EndpointRegistry {
-  get(key: string): AgentRecord | undefined;
-  put(record: AgentRecord): void;
+  get(key: string): EndpointRecord | undefined;
+  put(record: EndpointRecord): void;
   drop(id: EndpointId): void;
-  all(): AgentRecord[];
+  all(): EndpointRecord[];
+  /** Calls with the key of each endpoint that comes, changes or goes from now on. */
+  onChange(listener: (key: string) => void): void;
   /** The endpoint that has the host-side link of this name. */
-  ofLink(name: string): AgentRecord | undefined;
+  ofLink(name: string): EndpointRecord | undefined;
   /** By key, by container id, by `namespace/name` of the pod, or by the name alone. */
-  find(text: string): AgentRecord[];
+  find(text: string): EndpointRecord[];
   readonly size: number;
 }
 
 export function createEndpointRegistry(): EndpointRegistry {
-  const records = new Map<string, AgentRecord>();
+  const records = new Map<string, EndpointRecord>();
   const links = new Map<string, string>();
+  const listeners: ((key: string) => void)[] = [];
+  const tell = (key: string): void => {
+    for (const listener of listeners) listener(key);
+  };
   return {
     get: (key) => records.get(key),
     put(record) {
       const key = endpointKey(record.id);
       records.set(key, record);
       for (const name of hostLinks(record)) links.set(name, key);
+      tell(key);
     },
     drop(id) {
       const key = endpointKey(id);
       const record = records.get(key);
       records.delete(key);
+      tell(key);
       if (record === undefined) return;
       for (const name of hostLinks(record)) if (links.get(name) === key) links.delete(name);
     },
     all: () => [...records.values()],
+    onChange: (listener) => void listeners.push(listener),
     ofLink: (name) => records.get(links.get(name) ?? ''),
     find: (text) => {
       const exact = records.get(text);
@@ -64,13 +53,13 @@ export function createEndpointRegistry(): EndpointRegistry {
 }
 
 /** Names of its links on the node, in the order of the plan. */
-export function hostLinks({ endpoint, answer }: AgentRecord): readonly string[] {
+export function hostLinks({ endpoint, answer }: EndpointRecord): readonly string[] {
   if (endpoint.hostLinks !== undefined) return endpoint.hostLinks;
-  const { interfaces = [] } = answer ?? {};
+  const { interfaces = [] } = answer;
   return interfaces.filter(({ sandbox }) => sandbox === undefined).map(({ name }) => name);
 }
 
-function isCalled(record: AgentRecord, text: string): boolean {
+function isCalled(record: EndpointRecord, text: string): boolean {
   return [record.id.containerId, record.pod.name, podName(record)].includes(text);
 }
 

@@ -2,14 +2,14 @@ import { familyOf } from '@podwire/addresses';
 import type { StatusRequest } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { chooseNetwork, type Network } from '../networks.js';
-import { type Call, type EndpointContext, requireReady } from './context.js';
+import { type Call, type EndpointState, type NodeSide, requireReady, type ServingState } from './context.js';
 
 /**
  * STATUS (CNI specification 1.1.0, section 2): success when an ADD could be served now. Not ready or no address left is
  * code 50; 51 when the node could not be brought in order and has pods, which may be cut off too.
  */
 export async function reportStatus(
-  context: Pick<EndpointContext, 'networks' | 'cluster' | 'readiness' | 'policy' | 'endpoints' | 'node'>,
+  context: NodeSide & ServingState & Pick<EndpointState, 'endpoints'>,
   request: StatusRequest,
   call: Call,
 ): Promise<void> {

@@ -3,6 +3,7 @@ import { type Command, currentVersion, parseRequest, type Request, supportedVers
 import { describeError, PodwireError } from '@podwire/errors';
 import { compact, withDeadline } from '@podwire/platform';
 import { errorLabel, toCniError } from '../errors.js';
+import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import type { GiveAnswer, Received } from '../server/connection.js';
 import type { PluginRequest } from '../server/framing.js';
@@ -45,13 +46,13 @@ export async function serveRequest(service: Service, received: Received, answer:
     );
   } catch (error) {
     failure = error;
-    await answerError(error, { command, version, answer, context });
+    await answerError(error, { command, version, answer, log: context.log });
   }
   const finished =
     failure === undefined ? trace.finish('ok') : trace.finish(errorLabel(failure), describeError(failure));
   traces.add(finished);
   metrics.requestFinished(finished);
-  logRequest(context, finished, failure);
+  logRequest(context.log, finished, failure);
 }
 
 function variable({ environment }: PluginRequest, name: string): string | undefined {
@@ -82,20 +83,20 @@ interface Failing {
   readonly command: string | undefined;
   readonly version: string | undefined;
   readonly answer: GiveAnswer;
-  readonly context: EndpointContext;
+  readonly log: Log;
 }
 
-async function answerError(error: unknown, { command, version, answer, context }: Failing): Promise<void> {
+async function answerError(error: unknown, { command, version, answer, log }: Failing): Promise<void> {
   try {
     // A request that cannot be parsed is answered in the newest version: an error needs the field.
     const body = toCniError(error, command as Command | undefined, version ?? currentVersion);
     await answer(false, JSON.stringify(body));
   } catch (err) {
-    context.log.debug({ err }, 'the plugin is gone; the error was not sent');
+    log.debug({ err }, 'the plugin is gone; the error was not sent');
   }
 }
 
-function logRequest({ log }: EndpointContext, trace: Trace, failure: unknown): void {
+function logRequest(log: Log, trace: Trace, failure: unknown): void {
   const { id, command, endpoint, pod, parent, duration, result } = trace;
   const facts = { trace: id, command, endpoint, pod, parent, result, ms: Math.round(duration * 1000) / 1000 };
   if (failure === undefined) log.info(facts, 'request');

@@ -1,14 +1,13 @@
 /** The one way to remove an endpoint: for DEL, GC, a failed ADD, recovery and reconcile. */
 import type { Tracer } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
-import { type EndpointContext, ownedBy } from './context.js';
-import type { AgentRecord } from './registry.js';
+import { type EndpointContext, type EndpointState, ownedBy } from './context.js';
+import type { EndpointRecord } from '../records/record.js';
 
-/** What a teardown uses. */
-export type TeardownContext = Pick<
-  EndpointContext,
-  'cluster' | 'endpoints' | 'engine' | 'faults' | 'networks' | 'policy' | 'ports' | 'records'
->;
+/** Memory and files that know of an endpoint. */
+export type ForgetContext = Omit<EndpointState, 'broken'> & Pick<EndpointContext, 'networks' | 'cluster'>;
+
+export type TeardownContext = ForgetContext & Pick<EndpointContext, 'engine' | 'policy' | 'faults'>;
 
 export interface TeardownOptions {
   readonly signal: AbortSignal;
@@ -23,7 +22,7 @@ export interface TeardownOptions {
  */
 export async function teardown(
   context: TeardownContext,
-  record: AgentRecord,
+  record: EndpointRecord,
   options: TeardownOptions,
 ): Promise<void> {
   const removing = markRemoving(context, record);
@@ -41,11 +40,11 @@ export async function teardown(
 
 /** Writes into the record that the endpoint is being removed. @throws PodwireError RECORD_IO */
 export function markRemoving(
-  { records, endpoints }: Pick<EndpointContext, 'records' | 'endpoints'>,
-  record: AgentRecord,
-): AgentRecord {
+  { records, endpoints }: Pick<EndpointState, 'records' | 'endpoints'>,
+  record: EndpointRecord,
+): EndpointRecord {
   if (record.phase === 'removing') return record;
-  const removing = records.advance(record, 'removing') as AgentRecord;
+  const removing = records.advance(record, 'removing');
   endpoints.put(removing);
   return removing;
 }
@@ -55,10 +54,7 @@ export function markRemoving(
  * file cannot be deleted; then only the name of the endpoint stays, for the next DEL or reconcile.
  * @throws PodwireError RECORD_IO
  */
-export function forget(
-  context: Omit<TeardownContext, 'engine' | 'faults' | 'policy'>,
-  record: AgentRecord,
-): void {
+export function forget(context: ForgetContext, record: EndpointRecord): void {
   const key = endpointKey(record.id);
   context.endpoints.drop(record.id);
   try {

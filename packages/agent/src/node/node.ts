@@ -11,15 +11,15 @@ import { discoverMtu, type HostView, lacksIPv4 } from './host-view.js';
 import { planHostTables } from './host-tables.js';
 import type { RouterHistory } from './router-history.js';
 
-/** What a node is in a cluster; all of it may change at any time. */
+/** State of a node in a cluster; all of it may change at any time. */
 export interface ClusterFacts {
   readonly underlay: UnderlayView | undefined;
   readonly tunnel: TunnelView | undefined;
-  /** What the node holds of the network's pools, also what no pod has an address of yet. The same array until it changes. */
+  /** Blocks that the node has of the network's pools, in use or not. The same array until they change. */
   blocksOf(network: Network): readonly string[];
   /** Pools of networks that this node does not have. */
   readonly otherPools: readonly PoolView[];
-  /** What other nodes and the store have of the pools. */
+  /** Addresses in the pools that other nodes and the store use. */
   readonly uses: readonly AddressUse[];
 }
 
@@ -51,7 +51,7 @@ export class NodeState {
   #warned = new Set<string>();
   /** Of each network, as they were when the list was made that is applied. */
   #appliedBlocks: readonly (readonly string[])[] = [];
-  /** What a reconcile has applied, while the planner takes it over. */
+  /** Resources that a reconcile has applied, while the planner takes them over. */
   #reconciled: readonly Resource[] | undefined;
   /** One change after the other: if one fails, its roll-back must not remove what another has found in place. */
   readonly #changing = new Semaphore(1);
@@ -64,7 +64,7 @@ export class NodeState {
     this.#hostUses = usesOfHost(this.#host);
     this.#planner = new Planner<Resource>({
       plan: () => this.#reconciled ?? this.owned().resources,
-      readFact: () => undefined,
+      sources: {},
       keyOf: options.kinds.keyOf,
     });
     this.noteUses();
@@ -96,7 +96,7 @@ export class NodeState {
     this.noteUses();
   }
 
-  /** What others in the cluster have of the pools has changed. */
+  /** Notes that the addresses of others in the cluster have changed. */
   noteUses(): void {
     const { networks, warn = () => undefined } = this.#options;
     for (const network of networks) network.setUses(this.#uses());
@@ -105,7 +105,7 @@ export class NodeState {
     this.#warned = new Set(problems);
   }
 
-  /** What of the pools others have, and pods whose address they have, in words that begin with a code. */
+  /** Pools with addresses of others, and pods whose address another has, in words that begin with a code. */
   problems(): string[] {
     const doubled = this.#options.networks.flatMap(({ ipam }) =>
       describeDoubled(ipam.leases(), this.#uses()),
@@ -245,14 +245,17 @@ export class NodeState {
     return true;
   }
 
-  /** Removal first: an address that is replaced by another may have the same route. What fails is uncertain from then on. */
+  /** Nothing of it has happened when it fails; it is uncertain all the same until the next try or reconcile. */
   async #carryOut(changes: readonly Change<Resource>[], engine: Engine, options: CallOptions): Promise<void> {
-    this.#planner.begin(changes);
-    const gone = changes.flatMap(({ remove }) => remove);
-    const missing = changes.flatMap(({ add }) => (add === undefined ? [] : [add]));
-    if (gone.length > 0) await engine.remove({ owner: 'node', resources: gone }, options);
-    if (missing.length > 0) await engine.apply({ owner: 'node', resources: missing }, options);
-    this.#planner.succeed(changes);
+    const begun = this.#planner.begin(changes);
+    const remove = begun.flatMap((change) => change.remove);
+    const add = begun.flatMap((change) => (change.add === undefined ? [] : [change.add]));
+    try {
+      await engine.change({ owner: 'node' }, { remove, add }, options);
+      this.#planner.succeed(begun);
+    } finally {
+      this.#planner.abandon(begun);
+    }
   }
 }
 

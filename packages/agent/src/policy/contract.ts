@@ -9,7 +9,8 @@ import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { StateFiles } from '../cluster/state-files.js';
 import type { AgentConfig } from '../config/index.js';
-import type { AgentRecord, EndpointRegistry } from '../endpoints/registry.js';
+import type { EndpointRegistry } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import type { Log } from '../log.js';
 import type { HostView } from '../node/host-view.js';
 import type { LeaseId } from '@podwire/store';
@@ -124,7 +125,7 @@ export interface NodePolicyOptions {
   readonly log: Log;
 }
 
-export type PolicyEndpoint = Pick<AgentRecord, 'pod' | 'id' | 'facts'>;
+export type PolicyEndpoint = Pick<EndpointRecord, 'pod' | 'id' | 'facts'>;
 
 export interface PolicyState {
   readonly isKnown: boolean;
@@ -149,11 +150,11 @@ export interface NodePolicy {
   /** Until the labels do not matter any more. @throws PodwireError POD_LABELS_UNKNOWN after the configured time */
   waitForLabels(endpoint: PolicyEndpoint, signal: AbortSignal): Promise<void>;
   /** Resolves when the pod's policy is in force on this node. @throws PodwireError of the engine; POD_LABELS_UNKNOWN */
-  attach(record: AgentRecord, signal: AbortSignal): Promise<void>;
+  attach(record: EndpointRecord, signal: AbortSignal): Promise<void>;
   /** The pod is complete: other nodes may know it. */
-  announce(record: AgentRecord): void;
+  announce(record: EndpointRecord): void;
   /** Resolves when nothing of the endpoint is in the table any more, or that has to be tried again. Never rejects. */
-  detach(record: AgentRecord): Promise<void>;
+  detach(record: EndpointRecord): Promise<void>;
   /** Repairs what others have changed of the table. */
   repair(signal: AbortSignal): Promise<readonly Change[]>;
   /** Resources that a prune leaves alone. */

@@ -6,7 +6,8 @@ import { planSources, podLinkPrefix, tunnel } from '@podwire/network-traffic';
 import { orAborted } from '@podwire/platform';
 import type { InputChange, PolicyCompiler } from '@podwire/policy';
 import type { PolicyRenderer } from '@podwire/network-policy';
-import { type AgentRecord, describeEndpoint } from '../endpoints/registry.js';
+import { describeEndpoint } from '../endpoints/registry.js';
+import type { EndpointRecord } from '../records/record.js';
 import { AddressOwners } from './force/address-owners.js';
 import type {
   Decide,
@@ -197,7 +198,7 @@ class PolicyService implements NodePolicy {
     });
   }
 
-  async attach(record: AgentRecord, signal: AbortSignal): Promise<void> {
+  async attach(record: EndpointRecord, signal: AbortSignal): Promise<void> {
     this.requireKnown();
     const addresses = record.leases.map(({ address }) => address);
     await this.#owners?.settled(addresses, signal);
@@ -207,11 +208,11 @@ class PolicyService implements NodePolicy {
     if (this.lacksLabels(record)) throw labelsUnknown(record);
   }
 
-  announce(record: AgentRecord): void {
+  announce(record: EndpointRecord): void {
     this.#publisher?.note(podKeyOf(policyPodOf(record)));
   }
 
-  async detach(record: AgentRecord): Promise<void> {
+  async detach(record: EndpointRecord): Promise<void> {
     const { log } = this.#options;
     const done = this.#push(this.inputs.detach(record));
     this.announce(record);

@@ -10,9 +10,9 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/linux';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import type { BrokenRecord, EndpointRecord, Phase, RecordStore } from './record.js';
-import { isNewer, recordProblem } from './schema.js';
+import { isNewer, readRecord } from './schema.js';
 
-/** What the directory needs of `node:fs`; tests pass one that fails like a full disk. */
+/** Functions of `node:fs` that the directory uses; tests pass one that fails like a full disk. */
 export type RecordFiles = Pick<
   typeof nodeFs,
   | 'closeSync'
@@ -28,7 +28,7 @@ export type RecordFiles = Pick<
   | 'writeFileSync'
 >;
 
-/** What resources in records must be like. */
+/** Checks of the resources in records. */
 type Kinds = Pick<KindRegistry, 'check'>;
 
 /** Opens (and makes, mode 0700) the directory of records. @throws PodwireError RECORD_IO */
@@ -150,9 +150,9 @@ function understand(named: Named, text: string, kinds: Kinds): EndpointRecord | 
   } catch (error) {
     return { ...named, text, reason: describeError(error), isTorn: true };
   }
-  const reason = recordProblem(content, kinds);
-  if (reason !== undefined) return { ...named, text, reason, ...(isNewer(content) ? { isNewer: true } : {}) };
-  const record = content as EndpointRecord;
+  const record = readRecord(content, kinds);
+  if (typeof record === 'string')
+    return { ...named, text, reason: record, ...(isNewer(content) ? { isNewer: true } : {}) };
   const isNamedSo = nameOf(record.id, named.phase) === named.name;
   if (!isNamedSo) return { ...named, text, reason: 'the file name does not match its content' };
   return { ...record, phase: named.phase };

@@ -1,9 +1,21 @@
+import type { Result } from '@podwire/cni';
 import type { NamespaceIdentity, Resource } from '@podwire/engine';
 import type { EndpointFacts } from '../policy/inputs/facts.js';
-import type { EndpointId, LeaseRecord, PodIdentity } from '@podwire/network-contract';
+import type { Bandwidth, EndpointId, LeaseRecord, PodIdentity, PortMapping } from '@podwire/network-contract';
 
 /** `wiring`: the list may be partly applied. `ready`: all of it is. `removing`: it may be partly gone. */
 export type Phase = 'wiring' | 'ready' | 'removing';
+
+/** The request of an endpoint as it was understood. */
+export interface EndpointDetails {
+  /** The network of the configuration. `id.network` is the CNI network, which may be called otherwise. */
+  readonly network: string;
+  readonly mac: string;
+  readonly portMappings: readonly PortMapping[];
+  readonly bandwidth?: Bandwidth;
+  /** Names of the links that the node has for it; absent in records of agents that did not write them down. */
+  readonly hostLinks?: readonly string[];
+}
 
 /**
  * The endpoint record: written before the first change, so that after a crash at any point it says what may exist.
@@ -16,11 +28,11 @@ export interface EndpointRecord {
   readonly pod: PodIdentity;
   readonly namespace: NamespaceIdentity;
   readonly leases: readonly LeaseRecord[];
-  /** What the model made of the request: input of `planEndpoint`, kept to explain and to plan again. */
-  readonly endpoint: unknown;
+  /** Kept to compare, to explain and to plan again. */
+  readonly endpoint: EndpointDetails;
   readonly resources: readonly Resource[];
   /** The CNI result as answered, in the newest version of the specification. */
-  readonly answer: unknown;
+  readonly answer: Result;
   /** milliseconds since the epoch */
   readonly createdAt: number;
   /** Facts that policy selects the pod by; absent in records of agents that knew no policy. */
@@ -38,7 +50,7 @@ export interface BrokenRecord {
   /** Whose it is, by its name; absent for files that are named otherwise. */
   readonly id?: EndpointId;
   readonly phase?: Phase;
-  /** What it says, where it is a file that can be read. */
+  /** Text of the record, where it is a file that can be read. */
   readonly text?: string;
   /** A version wrote it that is newer than this one. */
   readonly isNewer?: true;

@@ -48,7 +48,7 @@ export interface Machine {
   status(): Promise<Status>;
 }
 
-/** What tests read of `/v1/status`. */
+/** The part of `/v1/status` that tests read. */
 export interface Status {
   readonly ready: boolean;
   readonly problem: string | null;
@@ -78,7 +78,7 @@ export interface Fixture {
   node(name: string): Promise<Node | undefined>;
   block(cidr: string): Promise<Block | undefined>;
   delete(key: string): Promise<void>;
-  /** What an agent of this fixture is started with. */
+  /** Configuration of an agent of this fixture. */
   configOf(name: string): Record<string, unknown>;
   close(): Promise<void>;
 }
@@ -93,6 +93,8 @@ export interface FixtureOptions {
   readonly mtu?: number;
   /** Of the `cluster` part of the configuration. */
   readonly cluster?: Readonly<Record<string, unknown>>;
+  /** Of the configuration as a whole. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export async function createFixture(options: FixtureOptions): Promise<Fixture> {
@@ -104,6 +106,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     segmentOf = () => 0,
     mtu = 1500,
     cluster = {},
+    config = {},
   } = options;
   const hosts = await createClusterHosts({ name, hosts: count, segmentOf, mtu });
   let etcd: Etcd;
@@ -128,6 +131,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     coolDown: '0s',
     networks: [{ name: 'default' }],
     cluster: { store: etcd.spec, lease: '2s', ...cluster },
+    ...config,
   });
   try {
     for (const pool of pools) await putPool(pool);

@@ -2,18 +2,19 @@ import { linuxKinds } from '@podwire/backend-linux';
 import {
   type CallOptions,
   type Change,
+  type ChangeSet,
   createKindRegistry,
   type Drift,
   type Engine,
-  type Exchange,
   type Owned,
+  type Owner,
   type Reconcile,
   type ReconcileOptions,
   type Resource,
 } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 
-/** What a resource is, apart from its settings: two resources of one identity cannot both be there. */
+/** Identity of a resource, apart from its settings: two resources of one identity cannot both be there. */
 function identityOf(resource: Resource, owned: Owned): string {
   const side = 'in' in resource && resource.in === 'pod' ? `pod ${owned.namespace?.inode}` : 'host';
   switch (resource.kind) {
@@ -42,7 +43,7 @@ export interface Present {
   readonly resource: Resource;
 }
 
-/** What is in the kernel, by identity. Outlives an engine, as the real one does. */
+/** Content of the kernel by identity. Outlives an engine, as the real one does. */
 export type FakeKernel = Map<string, Present>;
 
 export interface FakeEngineOptions {
@@ -62,7 +63,7 @@ export class FakeEngine implements Engine {
   closed = false;
   /** Answers a repair instead of the kernel in memory, where it returns something. */
   repairWith: (owned: Owned, options: CallOptions) => Promise<Change[]> | undefined = () => undefined;
-  /** What the caller did wrong. An agent turns errors into answers, so a test must look here. */
+  /** Faults of the caller. An agent turns errors into answers, so a test must look here. */
   readonly violations: string[] = [];
 
   constructor({ kernel = new Map<string, Present>(), between = () => undefined }: FakeEngineOptions = {}) {
@@ -113,15 +114,24 @@ export class FakeEngine implements Engine {
     });
   }
 
-  async exchange(owner: string, { add, remove }: Exchange, { signal }: CallOptions): Promise<void> {
-    await this.#alone(owner, async () => {
-      this.calls.push(`exchange ${owner}`);
-      await this.between('exchange');
-      if (signal.aborted) throw new PodwireError('DEADLINE_EXCEEDED', 'given up', { cause: signal.reason });
-      const owned = { owner, resources: [...add, ...remove] };
+  async change(
+    owner: Owner,
+    { remove = [], replace = [], add = [] }: ChangeSet,
+    call: CallOptions,
+  ): Promise<void> {
+    if (remove.length + replace.length === 0) return this.apply({ ...owner, resources: add }, call);
+    if (add.length + replace.length === 0) return this.remove({ ...owner, resources: remove }, call);
+    await this.#alone(owner.owner, async () => {
+      this.calls.push(`change ${owner.owner}`);
+      await this.between('change');
+      if (call.signal.aborted)
+        throw new PodwireError('DEADLINE_EXCEEDED', 'given up', { cause: call.signal.reason });
+      const owned = { ...owner, resources: [...remove, ...replace, ...add] };
       for (const resource of remove) this.present.delete(identityOf(resource, owned));
-      for (const resource of add) this.present.set(identityOf(resource, owned), { owner, resource });
-      await this.between('exchanged');
+      for (const resource of replace)
+        this.present.set(identityOf(resource, owned), { owner: owner.owner, resource });
+      for (const resource of add) this.#add(owned, resource, []);
+      await this.between('changed');
     });
   }
 
@@ -188,7 +198,7 @@ export class FakeEngine implements Engine {
     return Promise.resolve();
   }
 
-  /** What is there of an owner. */
+  /** Resources of an owner that are there. */
   of(owner: string): Resource[] {
     return [...this.present.values()].filter((each) => each.owner === owner).map(({ resource }) => resource);
   }

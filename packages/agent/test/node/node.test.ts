@@ -75,12 +75,12 @@ describe("the node's own part", () => {
     expect(agent.engine.of('node')).toContainEqual(expect.objectContaining({ destination: '10.1.0.2/31' }));
   });
 
-  test('a change that was half followed is known to be: what is wanted again comes back', async () => {
+  test('a change whose end is unknown is uncertain, and a route that is wanted again comes back', async () => {
     let held: readonly string[] = ['10.1.0.0/31'];
     const { node, engine, options } = await createAppliedNode(() => held);
     held = ['10.1.0.2/31'];
     engine.between = (point) => {
-      if (point === 'apply route') throw new Error('ENETDOWN');
+      if (point === 'changed') throw new Error('ENETDOWN');
     };
     await expect(node.sync(engine, options)).rejects.toThrow('ENETDOWN');
     engine.between = () => undefined;

@@ -46,7 +46,7 @@ test('the policy of a pod is in force before its link is there', async () => {
   harness.engine.calls.length = 0;
   expect((await harness.call('ADD', labelled({ app: 'web' }))).ok).toBe(true);
   const calls = harness.engine.calls.filter((call) => call !== 'apply node');
-  expect(calls).toEqual(['exchange policy', `apply endpoint:${keyOf('c1')}`]);
+  expect(calls).toEqual(['change policy', `apply endpoint:${keyOf('c1')}`]);
   expect(inForce(harness)).toEqual([JSON.stringify(linkElement(linkOf(harness, 'c1')))]);
 });
 
@@ -84,7 +84,7 @@ test('a pod whose policy is refused by the kernel is not added, and the next try
   await known(node);
   const { harness } = node;
   harness.engine.between = (point) => {
-    if (point === 'exchange') throw new Error('refused');
+    if (point === 'change') throw new Error('refused');
   };
   expect((await harness.call('ADD')).ok).toBe(false);
   expect(harness.context.endpoints.size).toBe(0);
@@ -137,7 +137,7 @@ test('an agent that is started again leaves the table alone until policies are k
   again.engine.calls.length = 0;
   await known({ harness: again, world });
   expect(inForce(again)).toEqual(before);
-  expect(again.engine.calls).toEqual(['verify policy', 'exchange policy']);
+  expect(again.engine.calls).toEqual(['verify policy', 'change policy']);
 });
 
 test('what others take out of the table comes back with a reconcile', async () => {

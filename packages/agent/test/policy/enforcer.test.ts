@@ -16,12 +16,12 @@ class PickyEngine extends FakeEngine {
   readonly refused = new Set<string>();
   readonly asked: string[][] = [];
 
-  override async exchange(...[owner, change, options]: Parameters<FakeEngine['exchange']>): Promise<void> {
-    const names = change.add.map(nameOf);
+  override async change(...[owner, change, options]: Parameters<FakeEngine['change']>): Promise<void> {
+    const names = (change.replace ?? []).map(nameOf);
     if (names.length > 0) this.asked.push(names);
     const bad = names.find((name) => this.refused.has(name));
     if (bad !== undefined) throw new PodwireError('KERNEL_REFUSED', `policy: ${bad}: no`);
-    await super.exchange(owner, change, options);
+    await super.change(owner, change, options);
   }
 
   get inForce(): string[] {

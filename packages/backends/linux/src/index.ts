@@ -13,14 +13,6 @@ export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type
 export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export type * from './resources.js';
 export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftables';
-export {
-  type Culprit,
-  type Disturbance,
-  isLinkAsWanted,
-  type KernelWatch,
-  openKernelWatch,
-  type WatchOptions,
-} from './watch/index.js';
 
 /** Every kind of this package, by name. */
 export const linuxKinds = {

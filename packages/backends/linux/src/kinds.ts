@@ -2,9 +2,6 @@ import type { AnyResource, Observation, Observed, Resource } from '@podwire/engi
 import { hasCode } from '@podwire/linux';
 import type { Place } from './places.js';
 
-/** The key of a link, which those on it name as what they die with. */
-export const linkKey = (place: Place, name: string): string => `link ${place}/${name}`;
-
 export const inPlace = (place: Place): string => (place === 'pod' ? ' in pod' : '');
 
 /** Observes each resource. In a namespace that is gone nothing is observed. */

@@ -48,6 +48,23 @@ const policy: readonly Resource[] = [
   link('cali1', 'web'),
 ];
 
+/** The kinds that no endpoint of the samples has. */
+const others: readonly Resource[] = [
+  {
+    kind: 'vxlan',
+    name: 'pwvx1',
+    mac: '66:00:00:00:00:01',
+    id: 77,
+    port: 4790,
+    local: '192.0.2.1',
+    mtu: 1400,
+  },
+  { kind: 'forwarding-entry', in: 'host', link: 'pwvx1', mac: '66:00:00:00:00:09', remote: '192.0.2.9' },
+  { kind: 'link-ready', in: 'host', link: 'pwtest1' },
+  { kind: 'link-ready', in: 'pod', link: 'eth0' },
+  { kind: 'forward-accept', family: 'ip', chain: 'PODWIRE-FORWARD', links: ['pwtest*'] },
+];
+
 /** Chains that lead to each other, whose sets and elements come and go with them. */
 const exchange: ExchangeLists = {
   first: [
@@ -88,16 +105,48 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       kernel.close();
     }
   };
-  const owned: Owned = { owner: 'endpoint:1', namespace, resources: [...podResources(1), ...policy] };
+  const owned: Owned = {
+    owner: 'endpoint:1',
+    namespace,
+    resources: [...podResources(1), ...others, ...policy],
+  };
+  const element = owned.resources.find((resource) => resource.kind === 'nft-element')!;
   return {
     base: { owner: 'node', resources: [...nodeResources, ownTable] },
     owned,
     backends: () => createLinuxBackends(open()),
     picture,
     exchange,
+    replacement: [
+      { kind: 'neighbour', in: 'pod', link: 'eth0', address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:01' },
+      {
+        kind: 'route',
+        in: 'pod',
+        link: 'eth0',
+        destination: '0.0.0.0/0',
+        gateway: '169.254.1.1',
+        onlink: true,
+      },
+      { kind: 'forwarding-entry', in: 'host', link: 'pwvx1', mac: '66:00:00:00:00:09', remote: '192.0.2.8' },
+      { kind: 'token-bucket', in: 'host', link: 'pwtest1', rate: 20_000_000, burst: 20_000, limit: 60_000 },
+      { kind: 'sysctl', in: 'host', key: 'net/ipv4/conf/pwtest1/route_localnet', value: '0' },
+      chainOf('web', [from('peers'), { is: 'drop' }]),
+    ],
+    many: (count) =>
+      Array.from({ length: count }, (_, n): Resource => ({
+        ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'ports' },
+        key: [
+          { type: 'inet_proto', value: 'tcp' },
+          { type: 'inet_service', value: 20_000 + n },
+        ],
+        value: [
+          { type: 'ipv4_addr', value: '10.9.0.9' },
+          { type: 'inet_service', value: n },
+        ],
+      })),
+    broken: element,
     // Another program's element in the place of ours; all but it can be made.
     break() {
-      const element = owned.resources.find((resource) => resource.kind === 'nft-element')!;
       const { family, table, set, key } = element;
       const value = [
         { type: 'ipv4_addr', value: '192.0.2.9' },
@@ -119,7 +168,6 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
         const link = decodeLink(route.request([getLinkRequest('foreign')]).flat()[0]!).index;
         route.request([addRouteRequest({ destination: '10.77.0.1/32', link, scope: 'link' })]);
       }),
-    absentKinds: ['vxlan', 'forwarding-entry', 'link-ready', 'forward-accept'],
     close: () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** What the engine does with parameters and sets in the packet filter beyond making them so. */
+/** The engine's handling of parameters and sets in the packet filter, beyond making them. */
 import { createFakeSystem } from '../src/fake/index.js';
 import { createLinuxBackends, type NftElement } from '../src/index.js';
 import { createEngine, type Owned } from '@podwire/engine';
@@ -51,7 +51,10 @@ test('a node does not forward before its packet filter stands', async () => {
     owner: 'node',
     resources: [
       { kind: 'nft-table', family: 'inet', name: 'podwire', body: 'chain forward { }' },
-      { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
+      {
+        ...{ kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
+        after: ['nft-table inet podwire'],
+      },
       { kind: 'route', in: 'host', type: 'blackhole', destination: '10.9.0.0/26' },
     ],
   };

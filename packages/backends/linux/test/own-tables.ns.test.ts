@@ -1,10 +1,10 @@
 /** Tables of our own, where other programs have a hand in them. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
+import { type Changes, createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import type { Statement } from '@podwire/nftables';
 import { createPrivateHost, type PrivateHost } from '@podwire/testkit';
-import { createLinuxBackends, type KernelWatch, openKernel, openKernelWatch } from '../src/index.js';
+import { createLinuxBackends, openKernel } from '../src/index.js';
 import { call } from './call.js';
 
 const place = { family: 'inet', table: 'podwire-policy' } as const;
@@ -52,16 +52,18 @@ const policy: Owned = {
 
 let host: PrivateHost;
 let engine: Engine;
-let watch: KernelWatch;
+let heard: Changes;
 
 before(async () => {
   host = await createPrivateHost({ name: 'tables' });
   const kernel = openKernel(host.namespace);
-  engine = createEngine({ backends: createLinuxBackends(kernel) });
-  watch = openKernelWatch(kernel, { now: () => performance.now() });
+  const backends = createLinuxBackends(kernel);
+  engine = createEngine({ backends });
+  const [feed] = backends.find(({ name }) => name === 'nftables')!.changes!;
+  heard = feed!.open();
 });
 after(async () => {
-  watch?.close();
+  heard?.close();
   await engine?.close();
   await host?.close();
 });
@@ -113,10 +115,10 @@ describe('what others do to a table of our own is found, repaired and pruned', (
   for (const [name, [script, expected]] of Object.entries(harms)) {
     test(name, async () => {
       const before = await listing();
-      watch.read();
+      heard.read();
       await nft(script);
       assert.ok(
-        watch.read().disturbances.some(({ sort }) => sort === 'table'),
+        heard.read().hints.some(({ keys }) => keys.includes(`nft-table ${table}`)),
         'nothing was heard',
       );
       assert.deepEqual(await driftsOf(), expected);
@@ -129,7 +131,7 @@ describe('what others do to a table of our own is found, repaired and pruned', (
       assert.deepEqual(await driftsOf(), []);
       assert.deepEqual(await engine.reconcile([policy], call()), []);
       assert.deepEqual(sorted(await listing()), sorted(before));
-      assert.deepEqual(watch.read().disturbances, [], 'our own repair was heard');
+      assert.deepEqual(heard.read().hints, [], 'our own repair was heard');
     });
   }
 
@@ -146,16 +148,16 @@ describe('what others do to a table of our own is found, repaired and pruned', (
 /** Elements and chains have no order of use. */
 const sorted = (text: string): string[] => text.split('\n').sort();
 
-test('ten thousand addresses and a thousand rules come and go in one exchange', async () => {
+test('ten thousand addresses and a thousand rules come and go in one change', async () => {
   const addresses = Array.from({ length: 10_000 }, (_, n) => peer(`10.${20 + (n >> 8)}.${n & 255}.1`));
   const rules = Array.from({ length: 1_000 }, (_, n): readonly Statement[] => [
     { is: 'match', field: 'th dport', value: n },
     { is: 'drop' },
   ]);
   const many = [chainOf('many', ...rules), chainOf('web', [{ is: 'goto', chain: 'many' }]), ...addresses];
-  await engine.exchange('policy', { add: many, remove: [] }, call());
+  await engine.change({ owner: 'policy' }, { replace: many }, call());
   assert.deepEqual(await engine.verify({ owner: 'policy', resources: many }, call()), []);
-  await engine.exchange('policy', { add: [web], remove: many }, call());
+  await engine.change({ owner: 'policy' }, { replace: [web], remove: many }, call());
   assert.deepEqual(await driftsOf(), []);
   assert.deepEqual(await engine.reconcile([policy], call()), []);
 });

@@ -5,7 +5,7 @@ import { formatPlural } from './counts.js';
 /** How many are named; `-o json` has all that the agent keeps. */
 const SHOWN = 3;
 
-/** What others have changed and the agent has put right, the last first; nothing where the agent is of an earlier version. */
+/** Changes of others that the agent has put right, the last first; nothing where the agent is of an earlier version. */
 export function describeDrift(
   { drift }: Pick<StatusView, 'drift'>,
   now: number,
@@ -22,9 +22,13 @@ export function describeDrift(
   ];
 }
 
-function summarize({ watching, repaired, failed, lost }: DriftView): string {
+/** Agents of earlier versions do not report `pods`. */
+type PartialView = Omit<DriftView, 'pods'> & Partial<Pick<DriftView, 'pods'>>;
+
+function summarize({ watching, pods = watching, repaired, failed, lost }: PartialView): string {
+  const inPods = pods ? [] : ['in pods found in rounds only'];
   const facts = [
-    watching ? 'watching' : 'found in rounds only',
+    ...(watching ? ['watching', ...inPods] : ['found in rounds only']),
     ...(repaired === 0 ? [] : [`${repaired} repaired`]),
     ...(failed === 0 ? [] : [`${failed} could not be repaired`]),
     ...(lost === 0 ? [] : [`events lost ${formatPlural(lost, 'time')}`]),

@@ -1,23 +1,21 @@
 /** Lists of resources for people. */
-import { describeResource } from '@podwire/backend-linux';
 import type { Resource } from '@podwire/engine';
 import type { ExplainedResource } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
+import { type ResourceWords, resourceWords } from './resource-words.js';
 import { type Column, renderTable } from './table.js';
 
-/** Where a resource lives: the node, the pod, or both (a veth pair). */
-export function placeOf(resource: Resource): string {
-  if (resource.kind === 'veth') return 'node+pod';
-  return 'in' in resource && resource.in === 'pod' ? 'pod' : 'node';
-}
-
 /** The place has a column of its own. */
-function describe(resource: Resource): string {
-  return printable(describeResource(resource).replace(/ in pod$/, ''));
-}
+const describe = (resource: Resource, words: ResourceWords): string =>
+  printable(words.describe(resource).replace(/ in pod$/, ''));
 
-export function renderResources(resources: readonly Resource[], paint: Colors, width = Infinity): string[] {
-  const rows = resources.map((resource) => [placeOf(resource), describe(resource)]);
+export function renderResources(
+  resources: readonly Resource[],
+  paint: Colors,
+  width = Infinity,
+  words = resourceWords,
+): string[] {
+  const rows = resources.map((resource) => [words.placeOf(resource), describe(resource, words)]);
   return renderTable({ head: ['WHERE', { title: 'WHAT', importance: Infinity }], rows }, paint, width);
 }
 
@@ -25,17 +23,18 @@ export function renderExplained(
   explained: readonly ExplainedResource[],
   paint: Colors,
   width = Infinity,
+  words = resourceWords,
 ): string[] {
   const rows = explained.map(({ resource, state, detail }) => [
     state === 'ok' ? paint.green('✓') : paint.red('✗'),
-    placeOf(resource),
-    describe(resource),
+    words.placeOf(resource),
+    describe(resource, words),
     state === 'ok' ? paint.dim('as planned') : paint.red(printable(`${state}: ${detail ?? ''}`)),
   ]);
   const head: Column[] = [
     { title: '', cut: 'never' },
     { title: 'WHERE', cut: 'never', importance: 1 },
-    // What differs is said in full before what was planned.
+    // The difference is printed in full before the plan.
     { title: 'PLANNED', least: 24, importance: 1_000 },
     { title: 'IN THE KERNEL', least: 24, importance: Infinity },
   ];

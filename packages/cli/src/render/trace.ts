@@ -1,7 +1,7 @@
 /** A request as a bar chart in text: its stages, and within them the calls to the kernel. */
-import { describeResource } from '@podwire/backend-linux';
 import type { StageSpan, Trace } from '../api/shapes.js';
 import { type Colors, printable } from '../io.js';
+import { type ResourceWords, resourceWords } from './resource-words.js';
 import { renderTimeline, type TimelineRow } from './timeline.js';
 import { formatMilliseconds } from './times.js';
 
@@ -10,10 +10,13 @@ export interface TraceOptions {
   readonly width: number;
   /** Every resource with its share, instead of one line for each call to the kernel. */
   readonly full: boolean;
+  /** Those of this program's backends when absent. */
+  readonly words?: ResourceWords;
 }
 
-export function renderTrace(trace: Trace, { width, full }: TraceOptions, paint: Colors): string[] {
-  const rows = trace.stages.flatMap((stage) => [stageRow(stage), ...resourceRows(trace, stage, full)]);
+export function renderTrace(trace: Trace, options: TraceOptions, paint: Colors): string[] {
+  const { width } = options;
+  const rows = trace.stages.flatMap((stage) => [stageRow(stage), ...resourceRows(trace, stage, options)]);
   return [renderHeading(trace, paint), '', ...renderTimeline(rows, trace.duration, width, paint)];
 }
 
@@ -36,13 +39,17 @@ function stageRow({ name, start, duration }: StageSpan): TimelineRow {
   return { label: name, depth: 0, start, duration };
 }
 
-/** What was done for resources within the stage, in order; members of one call together. */
-function resourceRows({ resources }: Trace, stage: StageSpan, full: boolean): TimelineRow[] {
+/** Work on resources within the stage, in order; members of one call together. */
+function resourceRows(
+  { resources }: Trace,
+  stage: StageSpan,
+  { full, words = resourceWords }: TraceOptions,
+): TimelineRow[] {
   const end = stage.start + stage.duration;
   const within = resources.filter(({ start }) => start >= stage.start && start < end);
   if (full) {
     return within.map(({ resource, start, duration }) => ({
-      label: describeResource(resource),
+      label: words.describe(resource),
       depth: 1,
       start,
       duration,

@@ -33,7 +33,7 @@ const put = async (
   engine: Engine,
   add: readonly Resource[],
   remove: readonly Resource[] = [],
-): Promise<void> => engine.exchange(OWNER, { add, remove }, call());
+): Promise<void> => engine.change({ owner: OWNER }, { replace: add, remove }, call());
 
 /** How much of a list is there as it asks for it. */
 async function presentOf(engine: Engine, resources: readonly Resource[]): Promise<readonly string[]> {

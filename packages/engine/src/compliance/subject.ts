@@ -17,14 +17,18 @@ export interface BackendSubject {
   picture(): unknown;
   /** Makes the creation of a resource of {@link owned} fail, not the first one, until the returned function is called. */
   break(): Restore | Promise<Restore>;
+  /** The resource of {@link owned} that {@link break} keeps from being made. */
+  readonly broken: Resource;
   /** Changes or takes away something of {@link owned}, as another program would. */
   damage(): void | Promise<void>;
   /** Adds something like {@link owned} without our mark. */
   addForeign(): void | Promise<void>;
   /** Resources to exchange in one call, on top of {@link base}; absent where the backend has no transactions. */
   readonly exchange?: ExchangeLists;
-  /** Kinds that the lists do not have: those of other places, or of other owners. */
-  readonly absentKinds?: readonly string[];
+  /** Other content for resources of {@link owned}: each has the key of one of them. */
+  readonly replacement: readonly Resource[];
+  /** So many small resources, on top of {@link base}; absent where there is nothing that comes in thousands. */
+  readonly many?: (count: number) => readonly Resource[];
   close(): void | Promise<void>;
 }
 

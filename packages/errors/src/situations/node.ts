@@ -168,9 +168,13 @@ export const nodeSituations = {
   ],
   KERNEL_REFUSED: [
     {
-      site: 'packages/engine/src/apply.ts',
+      site: 'packages/engine/src/refusal.ts',
       message: '‹podwire,4f1c…,eth0: create link pw4f1c: EEXIST (RTNETLINK answers: file exists)›',
     },
+  ],
+  BACKEND_SILENT: [
+    { site: 'packages/engine/src/session-calls.ts', message: '‹nftables› has not answered for ‹15› s' },
+    { site: 'packages/engine/src/call.ts', message: '‹nftables› has answered half of a question' },
   ],
   POD_ROUTE_TAKEN: [
     {
@@ -196,7 +200,7 @@ export const nodeSituations = {
   ],
   REMOVE_INCOMPLETE: [
     {
-      site: 'packages/engine/src/remove.ts',
+      site: 'packages/engine/src/change.ts',
       message: '‹podwire,4f1c…,eth0: link pw4f1c: EBUSY›',
     },
     {

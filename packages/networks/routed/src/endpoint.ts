@@ -1,4 +1,3 @@
-import { inApplyOrder } from '@podwire/backend-linux/stages';
 import type { Resource } from '@podwire/engine';
 import type { Endpoint, NodeView, PlannedEndpoint } from '@podwire/network-contract';
 import { planBandwidth, planHostPorts } from '@podwire/network-traffic';
@@ -22,10 +21,13 @@ export function planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoin
     ...planPodSide(podLink.name, addresses),
     ...planHostSide(hostLink.name, addresses, node),
     ...planBandwidth(endpoint, hostLink.name, node.mtu),
+    // When both ends are up.
+    { kind: 'link-ready', in: 'pod', link: podLink.name },
+    // The outside world gets its ports last.
     ...planHostPorts(endpoint, hostLink.name),
   ];
   return {
-    resources: inApplyOrder(resources),
+    resources,
     links: [
       { side: 'host', ...hostLink },
       { side: 'pod', ...podLink },

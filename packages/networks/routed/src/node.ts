@@ -1,7 +1,9 @@
 import { type Family, familyOf, parsePrefix } from '@podwire/addresses';
+import { sysctlKey, tableKey } from '@podwire/backend-linux/keys';
 import type { IpRoute, Sysctl } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
+import { trafficTable } from '@podwire/network-traffic';
 import { planOwnAddress } from './own-address.js';
 import { planTunnel } from './tunnel.js';
 
@@ -11,7 +13,7 @@ import { planTunnel } from './tunnel.js';
  */
 const BLACKHOLE_METRIC = 4096;
 
-/** What the node needs before the first pod: it forwards, has its end of tunnels, and packets for a free address of its own blocks end here. */
+/** Resources of the node before the first pod: forwarding, ends of tunnels, blackholes for its free addresses. */
 export function planNode(node: NodeView): Resource[] {
   // Forwarding first: a link takes the default that stands when it is made.
   return [...forwarding(node), ...planOwnAddress(node), ...planTunnel(node), ...node.blocks.map(blackhole)];
@@ -19,16 +21,20 @@ export function planNode(node: NodeView): Resource[] {
 
 /**
  * Of the families that pods have. `ip_forward` sets the default for new interfaces too, but only when it changes: on a node that
- * forwards already, the default may still say no. IPv6 asks `all` alone.
+ * forwards already, the default may still say no. IPv6 asks `all` alone. A node must not forward before its packet filter
+ * stands.
  */
 function forwarding(node: NodeView): Sysctl[] {
   const { ipv4, ipv6, network } = node;
   const hasPool = (family: Family): boolean => network.pools.some(({ cidr }) => familyOf(cidr) === family);
-  const on = (key: string): Sysctl => ({ kind: 'sysctl', in: 'host', key, value: '1' });
-  return [
-    ...(ipv4 && hasPool(4) ? ['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding'].map(on) : []),
-    ...(ipv6 && hasPool(6) ? [...goOnListening(node), on('net/ipv6/conf/all/forwarding')] : []),
-  ];
+  const guard = tableKey(trafficTable);
+  const on = (key: string, ...after: string[]): Sysctl => ({
+    ...{ kind: 'sysctl', in: 'host', key, value: '1', after: [guard, ...after] },
+  });
+  const listening = goOnListening(node);
+  const forward4 = [on('net/ipv4/ip_forward'), on('net/ipv4/conf/default/forwarding')];
+  const forward6 = [...listening, on('net/ipv6/conf/all/forwarding', ...listening.map(sysctlKey))];
+  return [...(ipv4 && hasPool(4) ? forward4 : []), ...(ipv6 && hasPool(6) ? forward6 : [])];
 }
 
 /**

@@ -6,7 +6,7 @@ import { defaultRoutes, gateways, hostMac } from './gateways.js';
 import { primaryInterface } from './names.js';
 import { familiesOf, type PodAddress } from './pod-addresses.js';
 
-/** What the pod's namespace gets. `lo` is down in a fresh one, and with it 127.0.0.1 and ::1. */
+/** Resources of the pod's namespace. `lo` is down in a fresh one, and with it 127.0.0.1 and ::1. */
 export function planPodSide(link: string, addresses: readonly PodAddress[]): Resource[] {
   const families = familiesOf(addresses);
   return [
@@ -14,7 +14,6 @@ export function planPodSide(link: string, addresses: readonly PodAddress[]): Res
     ...switchForwardingOff(link, families),
     { kind: 'link-up', in: 'pod', link: 'lo' },
     { kind: 'link-up', in: 'pod', link },
-    { kind: 'link-ready', in: 'pod', link },
     ...addresses.map(({ prefix }): Resource => ({ kind: 'address', in: 'pod', link, address: prefix })),
     ...families.map((family) => gatewayNeighbour(link, family)),
     ...(link === primaryInterface

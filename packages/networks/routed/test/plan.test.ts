@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
+import { linuxRegistry } from '@podwire/backend-linux';
+import { inApplyOrder } from '@podwire/engine';
 import type { Endpoint, NodeView } from '@podwire/network-contract';
 import { createRoutedModel } from '@podwire/network-routed';
 
@@ -33,10 +35,11 @@ const hostMac = 'ee:ee:ee:ee:ee:ee';
 const fe80 = 'fe80::ecee:eeff:feee:eeee';
 
 test('a node forwards, and rejects packets to unused addresses', () => {
+  const sysctl = { kind: 'sysctl', in: 'host', value: '1', after: ['nft-table inet podwire'] };
   expect(model.planNode(node)).toEqual([
-    { kind: 'sysctl', in: 'host', key: 'net/ipv4/ip_forward', value: '1' },
-    { kind: 'sysctl', in: 'host', key: 'net/ipv4/conf/default/forwarding', value: '1' },
-    { kind: 'sysctl', in: 'host', key: 'net/ipv6/conf/all/forwarding', value: '1' },
+    { ...sysctl, key: 'net/ipv4/ip_forward' },
+    { ...sysctl, key: 'net/ipv4/conf/default/forwarding' },
+    { ...sysctl, key: 'net/ipv6/conf/all/forwarding' },
     { kind: 'route', in: 'host', type: 'blackhole', destination: '10.244.0.0/26', metric: 4096 },
     { kind: 'route', in: 'host', type: 'blackhole', destination: 'fd00:244::/122', metric: 4096 },
   ]);
@@ -157,7 +160,9 @@ test('ports and rates travel with the links, addresses and elements they belong 
     },
     node,
   );
-  const runs = plan.resources.map((one) => `${one.kind}${'in' in one ? ` ${one.in}` : ''}`);
+  const runs = inApplyOrder(linuxRegistry, plan.resources).map(
+    (one) => `${one.kind}${'in' in one ? ` ${one.in}` : ''}`,
+  );
   expect(runs.filter((run, index) => run !== runs[index - 1])).toEqual([
     'veth',
     'ifb',
@@ -174,6 +179,7 @@ test('ports and rates travel with the links, addresses and elements they belong 
     'link-ready host',
     'token-bucket host',
     'ingress-redirect host',
+    'sysctl host',
     'route host',
     'link-ready pod',
     'nft-element',

@@ -4,6 +4,7 @@ export { claimsConflict, describeClaim, type HostPortClaim, hostPortClaims } fro
 export { planHostPorts } from './host-ports.js';
 export { digestName, digestNumber, ifbName, ifbPrefix, maxLinkName, podLinkPrefix } from './link-names.js';
 export { planNodeTraffic } from './node-traffic.js';
+export { trafficTable } from './traffic-table.js';
 export { isSource, planSources } from './sources.js';
 export {
   addressIn,

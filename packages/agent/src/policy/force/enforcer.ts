@@ -27,7 +27,7 @@ import { isNothing, joinDeltas, nothingRendered } from './rendered.js';
 export interface EnforcerOptions {
   readonly compiler: PolicyCompiler;
   readonly renderer: PolicyRenderer;
-  readonly engine: Pick<Engine, 'exchange' | 'verify' | 'kinds'>;
+  readonly engine: Pick<Engine, 'change' | 'verify' | 'kinds'>;
   readonly clock: Clock;
   readonly faults: FaultPoints;
   readonly log: Log;

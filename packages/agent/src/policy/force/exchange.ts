@@ -1,4 +1,5 @@
-import type { Engine, Exchange, Resource } from '@podwire/engine';
+import type { Engine, Resource } from '@podwire/engine';
+import type { RenderedDelta } from '@podwire/network-policy';
 import { isSource } from '@podwire/network-traffic';
 import type { Log } from '../../log.js';
 import { policyOwner } from '../parts.js';
@@ -10,17 +11,17 @@ import { policyOwner } from '../parts.js';
  * @throws what the engine throws
  */
 export async function exchangePolicy(
-  { engine, log }: { readonly engine: Pick<Engine, 'exchange'>; readonly log: Log },
-  { add, remove }: Exchange,
+  { engine, log }: { readonly engine: Pick<Engine, 'change'>; readonly log: Log },
+  { add, remove }: RenderedDelta,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await engine.exchange(policyOwner, { add, remove }, { signal });
+    await engine.change({ owner: policyOwner }, { replace: add, remove }, { signal });
   } catch (err) {
     const isPolicy = (resource: Resource): boolean => !isSource(resource);
     if (signal.aborted || [...add, ...remove].every(isPolicy)) throw err;
-    const alone = { add: add.filter(isPolicy), remove: remove.filter(isPolicy) };
-    await engine.exchange(policyOwner, alone, { signal });
+    const alone = { replace: add.filter(isPolicy), remove: remove.filter(isPolicy) };
+    await engine.change({ owner: policyOwner }, alone, { signal });
     log.warn({ err }, 'policy is in force; sources of pods are looked up in the routes until a reconcile');
   }
 }

@@ -3,7 +3,7 @@ import type { PodFacts } from '@podwire/cluster-state';
 import type { LinkChange } from '@podwire/network-policy';
 import type { ObjectBatch, Revision } from '@podwire/objects';
 import type { InputChange, NodeFact, PodFact, PodKey } from '@podwire/policy';
-import type { AgentRecord } from '../../endpoints/registry.js';
+import type { EndpointRecord } from '../../records/record.js';
 import type { ObjectTranslator } from '../parts.js';
 import type { HostView } from '../../node/host-view.js';
 import { HostEndpointIndex } from './host-endpoints.js';
@@ -39,12 +39,12 @@ export class PolicyInputs {
     this.objects = new ObjectFollower(translator);
   }
 
-  attach(record: AgentRecord): Changed {
+  attach(record: EndpointRecord): Changed {
     const { inputs, links } = this.pods.attach(record);
     return { ...this.#followPods(inputs), links };
   }
 
-  detach(record: AgentRecord): Changed {
+  detach(record: EndpointRecord): Changed {
     const { inputs, links } = this.pods.detach(record);
     return { ...this.#followPods(inputs), links };
   }

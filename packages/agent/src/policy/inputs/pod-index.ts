@@ -7,7 +7,8 @@ import type { PolicyLink, LinkChange } from '@podwire/network-policy';
 import { endpointKey } from '@podwire/network-contract';
 import type { InputChange, NamespaceFact, PodFact, PodKey } from '@podwire/policy';
 import { compact } from '@podwire/platform';
-import { type AgentRecord, hostLinks } from '../../endpoints/registry.js';
+import { hostLinks } from '../../endpoints/registry.js';
+import type { EndpointRecord } from '../../records/record.js';
 import { podKeyOf, policyPodOf } from './facts.js';
 
 interface Remote {
@@ -24,7 +25,7 @@ export interface PodChanges {
 export class PodIndex {
   readonly #node: string;
   /** By pod, then by endpoint. */
-  readonly #local = new Map<PodKey, Map<string, AgentRecord>>();
+  readonly #local = new Map<PodKey, Map<string, EndpointRecord>>();
   /** By pod, then by key in the store. */
   readonly #remote = new Map<PodKey, Map<string, Remote>>();
   readonly #pods = new Map<PodKey, PodFact>();
@@ -39,7 +40,7 @@ export class PodIndex {
   }
 
   /** A second time: its facts may be others. */
-  attach(record: AgentRecord): PodChanges {
+  attach(record: EndpointRecord): PodChanges {
     const pod = podKeyOf(policyPodOf(record));
     put(this.#local, pod, endpointKey(record.id), record);
     const links = linksOf(record, pod).map((value): LinkChange => ({ link: value.link, value }));
@@ -47,7 +48,7 @@ export class PodIndex {
     return { inputs: this.#refresh(pod), links };
   }
 
-  detach(record: AgentRecord): PodChanges {
+  detach(record: EndpointRecord): PodChanges {
     const pod = podKeyOf(policyPodOf(record));
     drop(this.#local, pod, endpointKey(record.id));
     const links = hostLinks(record).filter((link) => this.#links.get(link)?.endpoint === pod);
@@ -130,7 +131,7 @@ export class NamespaceIndex {
   }
 }
 
-function linksOf(record: AgentRecord, endpoint: PodKey): PolicyLink[] {
+function linksOf(record: EndpointRecord, endpoint: PodKey): PolicyLink[] {
   const addresses = record.leases.map(({ address }) => address);
   return hostLinks(record).map((link) => ({ link, endpoint, addresses }));
 }

@@ -56,7 +56,7 @@ function openSession(conntrack: Conntrack): Session {
     }
   };
   return {
-    reaches: () => true,
+    reaches: async () => Promise.resolve(true),
     create: resetAll,
     repair: async (batch, _repairs, options) => resetAll(batch, options),
     remove: resetAll,

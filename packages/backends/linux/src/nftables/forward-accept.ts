@@ -3,6 +3,9 @@ import { type ForwardPolicy, iptablesForward, type Nftables } from '@podwire/nft
 import * as is from '../checks.js';
 import type { ForwardAccept } from './resources.js';
 
+/** Hints name it for what happens in the chain that iptables has for forwarding, and in the one behind it. */
+export const forwardKey = (family: string): string => `forwarding of ${family} filter`;
+
 export const forwardAccept: Kind<ForwardAccept, ForwardPolicy | undefined> = {
   kind: 'forward-accept',
   check: is.resource<ForwardAccept>({
@@ -15,6 +18,7 @@ export const forwardAccept: Kind<ForwardAccept, ForwardPolicy | undefined> = {
   place: () => 'host',
   key: ({ family, chain }) => `forward-accept ${family} ${chain}`,
   describe: ({ family, links }) => `accept of ${links.join(' ')} in ${family} filter FORWARD`,
+  touches: ({ family }) => [forwardKey(family)],
   inPlace: false,
   compare: (resource, policy) =>
     isNeeded(policy)

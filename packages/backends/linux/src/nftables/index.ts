@@ -1,6 +1,7 @@
 import type {
   Backend,
   Batch,
+  Exchange,
   Failure,
   MarkedThing,
   Observed,
@@ -14,6 +15,7 @@ import type { ElementChange, Nftables } from '@podwire/nftables';
 import { isAbsent, isConflict } from '../errors.js';
 import type { Kernel } from '../kernel.js';
 import { observeEach } from '../kinds.js';
+import { watchFilter } from '../watch/index.js';
 import {
   carryOut,
   carryOutAsFarAsPossible,
@@ -40,6 +42,7 @@ export function createNftables(kernel: Kernel): Backend {
     snapshot: () => new TableSnapshot(nftables),
     isAbsent,
     isConflict,
+    changes: [watchFilter(kernel)],
     close: () => kernel.close(),
   };
 }
@@ -56,8 +59,8 @@ class NftablesSession implements Session {
     this.#nftables = nftables;
   }
 
-  reaches(): boolean {
-    return true;
+  async reaches(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async create(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
@@ -81,13 +84,17 @@ class NftablesSession implements Session {
   }
 
   /** Everything but tables that nft makes, and iptables' chain. */
-  async exchange(add: readonly Resource[], remove: readonly Resource[]): Promise<Failure[]> {
-    const strangers = [...add, ...remove].filter((resource) => !isInTransaction(resource));
+  async exchange({ add, replace, remove }: Exchange): Promise<Failure[]> {
+    const strangers = [...add, ...replace, ...remove].filter((resource) => !isInTransaction(resource));
     if (strangers.length > 0) {
       const error = new RangeError('it is not changed through netlink');
       return Promise.resolve(strangers.map((resource) => ({ resource, error })));
     }
-    const steps = [...removeSteps(remove), ...add.map(exchangeStep)];
+    const isNew = new Set(add);
+    const coming = [...replace, ...add].map((one) =>
+      isNew.has(one) ? putSteps([one], 'add')[0]! : exchangeStep(one),
+    );
+    const steps = [...removeSteps(remove), ...coming];
     return Promise.resolve(carryOut(this.#nftables, steps));
   }
 
@@ -182,7 +189,7 @@ function exchangeStep(resource: Resource): Step {
 const removeSteps = (resources: readonly Resource[]): Step[] =>
   resources.map((resource) => [resource, removeCommand(resource as InTransaction)]);
 
-/** What is in the way of an interval is in no list any more: nothing else can be in the sets of our tables. */
+/** An element in the way of an interval is in no list any more: nothing else can be in the sets of our tables. */
 function repairBy({ resource, action }: Repair): Repair['action'] {
   return resource.kind === 'nft-element' && isInterval(resource) ? 'replace' : action;
 }

@@ -2,15 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '@podwire/engine';
 import { digestTable, type Element } from '@podwire/nftables';
 import * as is from '../checks.js';
+import { tableKey } from '../keys.js';
 import { contentOf } from './commands.js';
 import { forwardAccept } from './forward-accept.js';
 import {
+  chainKey,
   nameTable,
   nftChain,
   nftOwnTable,
   nftSet,
+  setKey,
   tableFamily,
-  tableKey,
   tableOf,
   TRANSACTION,
 } from './own-table-kinds.js';
@@ -58,9 +60,16 @@ const nftElement: Kind<NftElement, Element | undefined> = {
   }),
   backend: 'nftables',
   batch: TRANSACTION,
+  transactional: true,
   place: () => 'host',
   key: elementKey,
   diesWith: (resource) => tableKey(tableOf(resource)),
+  after: (resource) => [
+    tableKey(tableOf(resource)),
+    setKey(resource, resource.set),
+    ...(resource.chain === undefined ? [] : [chainKey(resource, resource.chain)]),
+  ],
+  touches: (resource) => [tableKey(tableOf(resource))],
   describe: ({ set, key, value, chain }) => {
     const data = chain ?? value?.map((part) => part.value).join(' . ');
     const mapped = data === undefined ? '' : ` = ${data}`;

@@ -8,6 +8,7 @@ import {
   type TableReference,
 } from '@podwire/nftables';
 import * as is from '../checks.js';
+import { tableKey } from '../keys.js';
 import type { NftChain, NftOwnTable, NftSet } from './resources.js';
 import { chainCheck, setCheck } from './rule-checks.js';
 
@@ -17,10 +18,6 @@ export const TRANSACTION = 'transaction';
 export const tableFamily = is.oneOf('ip', 'ip6', 'inet');
 
 export const nameTable = ({ family, name }: TableReference): string => `${family} ${name}`;
-
-export function tableKey(table: TableReference): string {
-  return `nft-table ${nameTable(table)}`;
-}
 
 export const tableOf = ({ family, table }: Pick<NftSet, 'family' | 'table'>): TableReference => ({
   family,
@@ -44,6 +41,7 @@ export const nftOwnTable: Kind<NftOwnTable, boolean> = {
   check: is.resource<NftOwnTable>({ family: tableFamily, name: is.text }),
   backend: 'nftables',
   batch: TRANSACTION,
+  transactional: true,
   place: () => 'host',
   key: tableKey,
   describe: (resource) => `nftables table ${nameTable(resource)}`,
@@ -57,10 +55,12 @@ export const nftSet: Kind<NftSet, SetDeclaration | undefined> = {
   check: is.resource<NftSet>({ family: tableFamily, table: is.text, set: setCheck }),
   backend: 'nftables',
   batch: TRANSACTION,
+  transactional: true,
   place: () => 'host',
   key: (resource) => setKey(resource, resource.set.name),
   describe: (resource) => describeSetOf(resource, resource.set.name),
   diesWith: (resource) => tableKey(tableOf(resource)),
+  touches: (resource) => [tableKey(tableOf(resource))],
   // Its elements go with the old one.
   inPlace: false,
   compare(resource, found) {
@@ -80,10 +80,12 @@ export const nftChain: Kind<NftChain, ChainState | undefined> = {
   check: is.resource<NftChain>({ family: tableFamily, table: is.text, chain: chainCheck }),
   backend: 'nftables',
   batch: TRANSACTION,
+  transactional: true,
   place: () => 'host',
   key: (resource) => chainKey(resource, resource.chain.name),
   describe: (resource) => describeChainOf(resource, resource.chain.name),
   diesWith: (resource) => tableKey(tableOf(resource)),
+  touches: (resource) => [tableKey(tableOf(resource))],
   inPlace: true,
   compare(resource, found) {
     const words = describeChainOf(resource, resource.chain.name);

@@ -10,7 +10,8 @@ import {
 } from '@podwire/nftables';
 import { TABLE_PREFIX } from '../marks.js';
 import { elementKey, joinKey } from './kinds.js';
-import { chainKey, describeChainOf, describeSetOf, nameTable, setKey, tableKey } from './own-table-kinds.js';
+import { tableKey } from '../keys.js';
+import { chainKey, describeChainOf, describeSetOf, nameTable, setKey } from './own-table-kinds.js';
 import type { NftOwnTable, NftTable } from './resources.js';
 
 export interface Leftover extends MarkedThing {

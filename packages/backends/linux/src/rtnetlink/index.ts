@@ -1,5 +1,6 @@
 import type { Backend } from '@podwire/engine';
 import type { Kernel, PodNamespaces } from '../kernel.js';
+import { watchNode, watchPods } from '../watch/index.js';
 import { dumpNamespace } from './dump.js';
 import { isAbsent, isConflict } from '../errors.js';
 import { rtnetlinkKinds } from './kinds.js';
@@ -17,6 +18,7 @@ export function createRtnetlink(kernel: Kernel, pods: PodNamespaces): Backend {
     isAbsent,
     isConflict,
     deferred: createLinkDeletion(kernel),
+    changes: [watchNode(kernel), watchPods(kernel)],
     close: () => kernel.close(),
   };
 }

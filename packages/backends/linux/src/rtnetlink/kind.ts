@@ -1,10 +1,11 @@
 import type { AnyResource, Kind } from '@podwire/engine';
 import type { NetlinkRequest } from '@podwire/netlink';
-import { inPlace, linkKey } from '../kinds.js';
+import { entryKey, keysBeforeEntries, keysBeforeLinks, linkKey } from '../keys.js';
+import { inPlace } from '../kinds.js';
 import type { Place } from '../places.js';
 import type { View } from './view.js';
 
-/** What requests refer to by number. */
+/** Numbers that requests refer to. */
 export interface LinkNumbers {
   /** The index of a link, looked up once. @throws NetlinkBatchError ENODEV when there is no such link */
   indexOf(place: Place, link: string): number;
@@ -26,7 +27,7 @@ export interface RtnetlinkKind<R extends AnyResource, F = unknown> extends Kind<
 /** A link of the node. They travel apart from entries, which name their link by an index that exists only then. */
 type LinkKind<R extends AnyResource, F> = Omit<
   RtnetlinkKind<R, F>,
-  'backend' | 'batch' | 'place' | 'key' | 'removal' | 'inPlace'
+  'backend' | 'batch' | 'place' | 'key' | 'removal' | 'inPlace' | 'after'
 > & {
   /** Of its end on the node. */
   readonly name: (resource: R) => string;
@@ -40,6 +41,7 @@ export function defineLink<R extends AnyResource>() {
     key: (resource) => linkKey('host', name(resource)),
     removal: 'deferred',
     inPlace: false,
+    after: () => keysBeforeLinks,
     ...link,
   });
 }
@@ -54,7 +56,7 @@ type EntryKind<R extends Entry, F> = Omit<
   RtnetlinkKind<R, F>,
   'backend' | 'batch' | 'place' | 'key' | 'describe' | 'diesWith' | 'independent'
 > & {
-  /** What tells it from others of its kind in its place. */
+  /** Identity among others of its kind in its place. */
   readonly identify: (resource: R) => string;
   /** Without the place. */
   readonly words: (resource: R) => string;
@@ -65,12 +67,23 @@ export function defineEntry<R extends Entry>() {
     backend: 'rtnetlink',
     batch: 'entries',
     place: (resource) => resource.in,
-    key: (resource) => `${entry.kind} ${resource.in}/${identify(resource)}`,
+    key: (resource) => entryKey(entry.kind, resource.in, identify(resource)),
     describe: (resource) => `${words(resource)}${inPlace(resource.in)}`,
     diesWith: ({ in: place, link }) => (link === undefined ? undefined : linkKey(place, link)),
+    after: ({ in: place, link }) => (link === undefined ? [] : keysBeforeEntries(place, link)),
+    touches: (resource) => touchesOf(resource, entryKey(entry.kind, 'host', identify(resource))),
     independent: true,
     ...entry,
   });
+}
+
+/** Identifies an address, a neighbour or a forwarding entry. */
+export const onLink = (link: string, id: string): string => `${link} ${id}`;
+
+/** Events in a pod are hinted at as a whole. */
+function touchesOf({ in: place, link }: Entry, key: string): string[] {
+  if (place === 'pod') return [];
+  return link === undefined ? [key] : [key, linkKey('host', link)];
 }
 
 /** `undefined` in place of a link. */

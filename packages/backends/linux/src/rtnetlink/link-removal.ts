@@ -14,7 +14,7 @@ import {
   setLinkRequest,
 } from '@podwire/netlink';
 import type { FaultPoints } from '@podwire/platform';
-import { linkKey } from '../kinds.js';
+import { linkKey } from '../keys.js';
 import type { Kernel, KernelNamespace, PodNamespace } from '../kernel.js';
 import {
   batchOfGroup,
@@ -47,7 +47,7 @@ export interface VethEnds {
 /** By the name on the node. They save a removal two questions; what is not among them is looked up. */
 export type KnownVeths = Map<string, VethEnds>;
 
-/** What a removal works with. */
+/** Context of a removal. */
 export interface RemovalContext {
   readonly kernel: Kernel;
   readonly veths: KnownVeths;
@@ -212,11 +212,11 @@ export function createLinkDeletion({ host, background }: Kernel): DeferredDeleti
   return {
     batches: DELETION_GROUPS,
     batchSize: 32,
-    list() {
+    async list() {
       const links = listLinks(host.route).filter(isMarkedForDeletion);
-      return [...new Set(links.map(({ group }) => batchOfGroup(group!)))];
+      return Promise.resolve([...new Set(links.map(({ group }) => batchOfGroup(group!)))]);
     },
-    async delete(batch, signal) {
+    async delete(batch, { signal }) {
       try {
         await background.requestAsync([deleteLinkGroupRequest(deletionGroup(batch))], signal);
       } catch (error) {

@@ -1,7 +1,9 @@
 import { type InetSetting, setLinkRequest } from '@podwire/netlink';
-import { checkSysctl, compareSysctl, describeSysctl, sysctlKey } from '../sysctl/describe.js';
+import { sysctlKey } from '../keys.js';
+import { checkSysctl, compareSysctl, describeSysctl, keysBeforeSysctl } from '../sysctl/describe.js';
 import type { Sysctl } from '../sysctl/resources.js';
 import type { RtnetlinkKind } from './kind.js';
+import { shownSysctl } from './shown.js';
 
 /** A sysctl of one link, as an attribute of the link. */
 interface LinkSetting {
@@ -40,6 +42,7 @@ export const linkSetting: RtnetlinkKind<Sysctl, string | undefined> = {
   removal: 'never',
   inPlace: true,
   independent: true,
+  after: keysBeforeSysctl,
   create(resource, links) {
     const { link, settings } = linkSettingOf(resource)!;
     return [setLinkRequest(links.indexOf(resource.in, link), { inetSettings: settings })];
@@ -47,4 +50,5 @@ export const linkSetting: RtnetlinkKind<Sysctl, string | undefined> = {
   observe: (resource, view) =>
     resource.initial === true ? undefined : view.side(resource.in).sysctl(resource.key),
   compare: compareSysctl,
+  shownBy: (_resource, now) => shownSysctl(now),
 };

@@ -1,9 +1,10 @@
 import type { Difference } from '@podwire/engine';
 import { createLinkRequest, getLinkRequest, type Link, setLinkRequest } from '@podwire/netlink';
 import * as is from '../checks.js';
-import { linkKey } from '../kinds.js';
+import { behindKey, linkKey } from '../keys.js';
 import { LIVE_GROUP } from '../marks.js';
 import { defineEntry, defineLink, missing } from './kind.js';
+import { nameShown, shownLink } from './shown.js';
 import type { Ifb, LinkLocalMode, LinkReady, LinkUp, Veth, Vxlan } from './resources.js';
 
 /** One queue each way: a veth has no hardware to spread over, and every further queue costs at creation. */
@@ -17,6 +18,7 @@ export const veth = defineLink<Veth>()({
   name: ({ host }) => host.name,
   describe: ({ host, pod, mtu }) => `veth ${host.name} to ${pod.name} in pod, MTU ${mtu}`,
   carries: ({ host, pod }) => [linkKey('host', host.name), linkKey('pod', pod.name)],
+  touches: ({ host }) => [linkKey('host', host.name), behindKey(host.name)],
   leavesParts: true,
   create: ({ host, pod, mtu }, links) => [
     createLinkRequest(
@@ -32,18 +34,29 @@ export const veth = defineLink<Veth>()({
     ),
   ],
   replace: ({ host, mtu }, links) => [
-    setLinkRequest(links.indexOf('host', host.name), { mac: host.mac, mtu, group: LIVE_GROUP }),
+    setLinkRequest(links.indexOf('host', host.name), {
+      mac: host.mac,
+      mtu,
+      group: LIVE_GROUP,
+      master: NO_MASTER,
+    }),
   ],
   observe({ host, pod }, view) {
     const near = view.side('host').link(host.name);
-    return { near, far: near === undefined ? undefined : view.side('pod').link(pod.name) };
+    const far = near === undefined ? undefined : view.side('pod').link(pod.name);
+    return { near, otherEnd: far?.parent };
   },
-  compare({ host, pod, mtu }, { near, far }) {
+  compare({ host, pod, mtu }, { near, otherEnd }) {
     if (near === undefined) return missing(host.name);
     // MAC and MTU of the far end are the pod's business: a chained `tuning` plugin may have changed them.
-    if (far?.parent !== near.index)
+    if (otherEnd !== near.index)
       return { missing: `${pod.name} in the pod is not the other end of ${host.name}` };
-    return compareLink(near, { ...host, mtu, kind: 'veth', group: LIVE_GROUP });
+    return compareLink(near, { ...host, mtu, kind: 'veth', group: LIVE_GROUP, master: undefined });
+  },
+  shownBy({ host }, now) {
+    const near = shownLink(now, host.name);
+    // The event is of the node's end alone.
+    return near && { near, otherEnd: near.index };
   },
 });
 
@@ -55,13 +68,16 @@ export const ifb = defineLink<Ifb>()({
   create: ({ name, mtu }) => [
     createLinkRequest({ kind: 'ifb', name, mtu, group: LIVE_GROUP, up: true, ...QUEUES }, { echo: true }),
   ],
-  replace: ({ name, mtu }, links) => [setLinkRequest(links.indexOf('host', name), { mtu, up: true })],
+  replace: ({ name, mtu }, links) => [
+    setLinkRequest(links.indexOf('host', name), { mtu, up: true, master: NO_MASTER }),
+  ],
   observe: ({ name }, view) => view.side('host').link(name),
   compare({ name, mtu }, found) {
     if (found !== undefined && (found.kind !== 'ifb' || found.group !== LIVE_GROUP)) return notOurs(name);
-    // What a pod sends is dropped by an ifb that is down.
-    return compareLink(found, { name, mtu, kind: 'ifb', up: true });
+    // An ifb that is down drops the packets of a pod.
+    return compareLink(found, { name, mtu, kind: 'ifb', up: true, master: undefined });
   },
+  shownBy: ({ name }, now) => shownLink(now, name),
 });
 
 export const vxlan = defineLink<Vxlan>()({
@@ -85,7 +101,9 @@ export const vxlan = defineLink<Vxlan>()({
       { echo: true },
     ),
   ],
-  replace: ({ name, mac, mtu }, links) => [setLinkRequest(links.indexOf('host', name), { mac, mtu })],
+  replace: ({ name, mac, mtu }, links) => [
+    setLinkRequest(links.indexOf('host', name), { mac, mtu, master: NO_MASTER }),
+  ],
   observe({ name, underlay }, view) {
     const side = view.side('host');
     return { link: side.link(name), underlay: underlay && side.link(underlay)?.index };
@@ -96,15 +114,30 @@ export const vxlan = defineLink<Vxlan>()({
     if (link.group !== LIVE_GROUP) return notOurs(name);
     const fixed = differenceInFixed(link, resource, underlay);
     if (fixed !== undefined) return { missing: `${name} is another tunnel: ${fixed}` };
-    return compareLink(link, { name, mac, mtu, kind: 'vxlan', group: LIVE_GROUP });
+    return compareLink(link, { name, mac, mtu, kind: 'vxlan', group: LIVE_GROUP, master: undefined });
+  },
+  shownBy({ name, underlay }, now) {
+    const link = shownLink(now, name);
+    if (link === undefined) return undefined;
+    const found = underlayOf(link);
+    const isSame = nameShown(now, found) === underlay;
+    return { link, underlay: isSame ? found : underlay && OTHER };
   },
 });
+
+/** IFLA_MASTER of a link that is in no bridge. */
+const NO_MASTER = 0;
+/** An index that no link has. */
+const OTHER = -1;
+
+const underlayOf = ({ settings }: Link): number | undefined =>
+  settings?.kind === 'vxlan' ? settings.underlay : undefined;
 
 const notOurs = (name: string): Difference => ({
   missing: `there is a link ${name}, but it is not Podwire's`,
 });
 
-/** What cannot be changed once the link is made, in words. */
+/** Differences that cannot be changed once the link is made, in words. */
 function differenceInFixed(
   { settings }: Link,
   { id, port, local }: Vxlan,
@@ -132,9 +165,10 @@ export const linkUp = defineEntry<LinkUp>()({
     if (link === undefined) return missing(resource.link);
     return link.up ? undefined : `${resource.link} is down`;
   },
+  shownBy: ({ link }, now) => shownLink(now, link),
 });
 
-export const linkReady = defineEntry<LinkReady>()({
+const linkReadyOnHost = defineEntry<LinkReady>()({
   kind: 'link-ready',
   check: is.resource<LinkReady>({ in: is.side, link: is.link }),
   identify: ({ link }) => link,
@@ -145,6 +179,14 @@ export const linkReady = defineEntry<LinkReady>()({
   observe: (resource, view) => view.side(resource.in).link(resource.link),
   compare: (resource, link) => (link === undefined ? missing(resource.link) : undefined),
 });
+
+/** The node's end is asked for in the call that brings it up; the pod's end when both are up, which takes a call more. */
+const linkReadyInPod = { ...linkReadyOnHost, batch: 'readiness' };
+
+export const linkReady: typeof linkReadyOnHost = {
+  ...linkReadyOnHost,
+  variant: (resource) => (resource.in === 'pod' ? linkReadyInPod : undefined),
+};
 
 export const linkLocalMode = defineEntry<LinkLocalMode>()({
   kind: 'link-local-mode',
@@ -163,9 +205,10 @@ export const linkLocalMode = defineEntry<LinkLocalMode>()({
     const manual = link.addressGenerationMode === 'none';
     return manual === (resource.mode === 'manual') ? undefined : `mode ${link.addressGenerationMode}`;
   },
+  shownBy: ({ link }, now) => shownLink(now, link),
 });
 
-type LinkFacts = Partial<Pick<Link, 'kind' | 'mac' | 'mtu' | 'group' | 'up'>>;
+type LinkFacts = { readonly [K in 'kind' | 'mac' | 'mtu' | 'group' | 'up' | 'master']?: Link[K] | undefined };
 
 function compareLink(
   found: Link | undefined,
@@ -174,5 +217,6 @@ function compareLink(
   if (found === undefined) return missing(name);
   const differing = (Object.keys(wanted) as (keyof LinkFacts)[]).filter((key) => found[key] !== wanted[key]);
   if (differing.length === 0) return undefined;
-  return `${name}: ${differing.map((key) => `${key} is ${found[key]} instead of ${wanted[key]}`).join(', ')}`;
+  const words = (fact: LinkFacts[keyof LinkFacts]): string => String(fact ?? 'none');
+  return `${name}: ${differing.map((key) => `${key} is ${words(found[key])} instead of ${words(wanted[key])}`).join(', ')}`;
 }

@@ -13,12 +13,13 @@ import {
   type NewRoute,
   type Route,
 } from '@podwire/netlink';
-import { linkKey } from '../kinds.js';
+import { entryKey, linkKey } from '../keys.js';
 import type { Kernel } from '../kernel.js';
 import { ADDRESS_LABEL, LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
 import type { Dump } from './dump.js';
 import { keepOthers } from './last-address.js';
 import { deleteLater, type RemovalContext } from './link-removal.js';
+import { onLink } from './kind.js';
 import { identifyRoute } from './routes.js';
 
 /** Something with our mark, and how it is deleted. */
@@ -52,7 +53,7 @@ function listOnTunnel(dump: Dump, name: string): Leftover[] {
   const link = dump.link(name);
   if (link?.kind !== 'vxlan' || link.group !== LIVE_GROUP) return [];
   const marked = (sort: string, id: string, more: Partial<Leftover>): Leftover => ({
-    key: `${sort} host/${name} ${id}`,
+    key: entryKey(sort, 'host', onLink(name, id)),
     what: `${sort} ${id} on ${name}`,
     ...more,
   });
@@ -81,7 +82,7 @@ function listOnLoopback(dump: Dump): Leftover[] {
     .addresses(link)
     .filter(({ label }) => label === ADDRESS_LABEL)
     .map((address) => ({
-      key: `address host/lo ${address.address}`,
+      key: entryKey('address', 'host', onLink('lo', address.address)),
       what: `address ${address.address} on lo`,
       address,
       request: () => deleteAddressRequest(address),
@@ -91,7 +92,7 @@ function listOnLoopback(dump: Dump): Leftover[] {
 function markedRoute(found: Route): Leftover {
   const { destination, table, metric = 0 } = found;
   return {
-    key: `route host/${identifyRoute(destination, table, metric)}`,
+    key: entryKey('route', 'host', identifyRoute(destination, table, metric)),
     what: `route ${destination}`,
     request: () => deleteRouteRequest(exactly(found)),
   };

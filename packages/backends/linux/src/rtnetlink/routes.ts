@@ -5,7 +5,6 @@ import {
   addRuleRequest,
   deleteRouteRequest,
   deleteRuleRequest,
-  type Link,
   type NetlinkRequest,
   type NewRoute,
   replaceRouteRequest,
@@ -15,9 +14,10 @@ import {
 import * as is from '../checks.js';
 import { ROUTE_PROTOCOL } from '../marks.js';
 import { defineEntry, type LinkNumbers } from './kind.js';
+import { nameShown, shownEntry } from './shown.js';
 import type { IpRoute, IpRule } from './resources.js';
 
-/** What the kernel makes of an IPv6 route without a metric (IP6_RT_PRIO_USER). */
+/** Metric that the kernel gives an IPv6 route without one (IP6_RT_PRIO_USER). */
 const IPV6_DEFAULT_METRIC = 1024;
 
 export const route = defineEntry<IpRoute>()({
@@ -41,7 +41,13 @@ export const route = defineEntry<IpRoute>()({
     const candidates = side
       .routesTo(resource.destination, link, tableOf(resource))
       .filter((found) => isSameRoute(resource, found));
-    return { link, candidates, rest: side.describeRest('routes') };
+    return { link: link?.index, candidates, rest: side.describeRest('routes') };
+  },
+  shownBy(resource, now) {
+    const found = shownEntry(now, 'route');
+    if (found === undefined || !isSameRoute(resource, found)) return undefined;
+    const isThere = nameShown(now, found.link) === resource.link;
+    return { link: isThere ? found.link : undefined, candidates: [found], rest: '' };
   },
   compare(resource, { link, candidates, rest }) {
     const [first] = candidates;
@@ -91,15 +97,15 @@ const tableOf = ({ table }: IpRoute): number => table ?? RT_TABLE_MAIN;
 const metricOf = ({ metric, destination }: IpRoute): number =>
   metric ?? (destination.includes(':') ? IPV6_DEFAULT_METRIC : 0);
 
-/** Whether the found one stands where the wanted one belongs. */
+/** Reports if the found one stands where the wanted one belongs. */
 export const isSameRoute = (wanted: IpRoute, found: Route): boolean =>
   found.destination === wanted.destination &&
   found.table === tableOf(wanted) &&
   (found.metric ?? 0) === metricOf(wanted);
 
-function agrees(resource: IpRoute, found: Route, link: Link | undefined): boolean {
+function agrees(resource: IpRoute, found: Route, link: number | undefined): boolean {
   // A blackhole in IPv6 is on the loopback although nothing asked for it.
-  const sameLink = resource.type === 'blackhole' || found.link === link?.index;
+  const sameLink = resource.type === 'blackhole' || found.link === link;
   return (
     found.type === (resource.type ?? 'unicast') &&
     sameLink &&
@@ -112,10 +118,10 @@ function agrees(resource: IpRoute, found: Route, link: Link | undefined): boolea
  * A pod may lead its traffic through another link of its own: a VPN does, and Multus where it is asked for another
  * default route. A route that leads nowhere (`unreachable`), or through the link that ADD made, only cuts the pod off.
  */
-function leadsElsewhere({ type, link, nextHops }: Route, own: Link | undefined): boolean {
+function leadsElsewhere({ type, link, nextHops }: Route, own: number | undefined): boolean {
   if (type !== 'unicast') return false;
   const links = nextHops?.map((hop) => hop.link) ?? [link];
-  return !links.includes(own?.index);
+  return !links.includes(own);
 }
 
 function describeFound(found: Route): string {
@@ -125,10 +131,16 @@ function describeFound(found: Route): string {
   return `${found.type}${via}${link}${onlink} (protocol ${found.protocol})`;
 }
 
+export const identifyRule = ({
+  from,
+  table,
+  priority,
+}: Pick<IpRule, 'from' | 'table' | 'priority'>): string => `${from} table ${table} priority ${priority}`;
+
 export const rule = defineEntry<IpRule>()({
   kind: 'rule',
   check: is.resource<IpRule>({ in: is.side, from: is.prefix, table: is.count, priority: is.count }),
-  identify: ({ from, table, priority }) => `${from} table ${table} priority ${priority}`,
+  identify: identifyRule,
   words: ({ from, table }) => `rule from ${from} to table ${table}`,
   inPlace: false,
   create: (resource) => [addRuleRequest(encodeRule(resource))],

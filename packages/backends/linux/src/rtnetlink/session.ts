@@ -47,7 +47,7 @@ const kindsByName = new Map<string, RtnetlinkKind<Resource>>(
 );
 const kindOf = (resource: Resource): RtnetlinkKind<Resource> => kindsByName.get(resource.kind)!;
 
-/** What the sessions of a backend share. */
+/** Parts that the sessions of a backend share. */
 export interface RtnetlinkParts {
   readonly kernel: Kernel;
   readonly pods: PodNamespaces;
@@ -73,8 +73,8 @@ export class RtnetlinkSession implements Session, LinkNumbers {
     this.#removal = { kernel, veths, pod: this.#pod, faults: context.faults, defer: context.defer };
   }
 
-  reaches(place: string): boolean {
-    return place !== 'pod' || this.#pod.isThere();
+  async reaches(place: string): Promise<boolean> {
+    return Promise.resolve(place !== 'pod' || this.#pod.isThere());
   }
 
   podFd(): number {
@@ -234,7 +234,7 @@ export class RtnetlinkSession implements Session, LinkNumbers {
     return this.#send(batch, encoded);
   }
 
-  /** What can be encoded is sent in any case. */
+  /** Sends everything that can be encoded in any case. */
   #sendEach(batch: Batch, encode: Encode): Failure[] {
     const encoded = encodeAll(batch.resources, encode);
     return [...encoded.failures, ...this.#send(batch, encoded)];
@@ -310,7 +310,7 @@ export class RtnetlinkSession implements Session, LinkNumbers {
   }
 }
 
-/** What can be done about a name that is taken: nothing, make the link now, or change the one that is there. */
+/** Ways to resolve a name that is taken: nothing, make the link now, or change the one that is there. */
 type Resolution = 'taken' | 'free' | 'changeable';
 
 function findIndex(route: NetlinkConnection, link: string): number {

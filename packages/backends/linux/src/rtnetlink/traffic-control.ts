@@ -12,6 +12,7 @@ import {
   TC_ROOT,
 } from '@podwire/netlink';
 import * as is from '../checks.js';
+import { linkKey } from '../keys.js';
 import { defineEntry, type LinkNumbers, missing } from './kind.js';
 import type { IngressRedirect, TokenBucket } from './resources.js';
 
@@ -73,6 +74,7 @@ export const ingressRedirect = defineEntry<IngressRedirect>()({
   check: is.resource<IngressRedirect>({ in: is.side, link: is.link, target: is.link }),
   identify: ({ link }) => link,
   words: ({ link, target }) => `redirect of what arrives on ${link} to ${target}`,
+  after: ({ in: place, link, target }) => [linkKey(place, link), linkKey(place, target)],
   inPlace: false,
   create: encodeRedirect,
   // A qdisc takes its filters with it.

@@ -1,9 +1,8 @@
 import type { Difference } from '@podwire/engine';
 import * as is from '../checks.js';
+import { linkKey } from '../keys.js';
 import { inPlace } from '../kinds.js';
 import type { Sysctl } from './resources.js';
-
-export const sysctlKey = ({ in: place, key }: Sysctl): string => `sysctl ${place}/${key}`;
 
 export const describeSysctl = ({ in: place, key, value }: Sysctl): string =>
   `sysctl ${key}=${value}${inPlace(place)}`;
@@ -24,5 +23,14 @@ export const checkSysctl = is.resource<Sysctl>({
     value: is.text,
     optional: is.optional(is.flag),
     initial: is.optional(is.flag),
+    after: is.optional(is.listOf(is.text)),
   },
 });
+
+const ofLink = /^net\/ipv[46]\/conf\/([^/]+)\//;
+
+/** A parameter of a link needs the link; others what their plan says. */
+export function keysBeforeSysctl({ in: place, key, after = [] }: Sysctl): readonly string[] {
+  const [, link = 'all'] = ofLink.exec(key) ?? [];
+  return link === 'all' || link === 'default' ? after : [linkKey(place, link), ...after];
+}

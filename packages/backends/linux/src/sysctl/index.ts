@@ -13,7 +13,9 @@ import type { Kernel, PodNamespace, PodNamespaces, Sysctls } from '../kernel.js'
 import { observeEach } from '../kinds.js';
 import { isAbsent, isConflict } from '../errors.js';
 import { linkSetting, linkSettingOf } from '../rtnetlink/link-setting.js';
-import { checkSysctl, compareSysctl, describeSysctl, sysctlKey } from './describe.js';
+import { sysctlKey } from '../keys.js';
+import { shownSysctl } from '../rtnetlink/shown.js';
+import { checkSysctl, compareSysctl, describeSysctl, keysBeforeSysctl } from './describe.js';
 import type { Sysctl, SysctlResources } from './resources.js';
 
 const sysctl: Kind<Sysctl, string | undefined> = {
@@ -27,10 +29,10 @@ const sysctl: Kind<Sysctl, string | undefined> = {
   // Values are not set back: others may have come to rely on them.
   removal: 'never',
   inPlace: true,
-  // A node must not forward before its packet filter stands.
-  requires: ['nftables/ruleset', 'sysctl/values'],
+  after: keysBeforeSysctl,
   variant: (resource) => (linkSettingOf(resource) === undefined ? undefined : linkSetting),
   compare: compareSysctl,
+  shownBy: (_resource, now) => shownSysctl(now),
 };
 
 export const sysctlKinds = { sysctl } satisfies { [K in keyof SysctlResources]: Kind<SysctlResources[K]> };
@@ -60,8 +62,8 @@ class SysctlSession implements Session {
     this.#pod = pods.acquire(owned);
   }
 
-  reaches(place: string): boolean {
-    return place !== 'pod' || this.#pod.isThere();
+  async reaches(place: string): Promise<boolean> {
+    return Promise.resolve(place !== 'pod' || this.#pod.isThere());
   }
 
   #sysctls(place: string): Sysctls {

@@ -10,6 +10,8 @@ export interface Sysctl {
   readonly optional?: boolean;
   /** Set when the list is applied and never compared: what becomes of it afterwards is up to the pod. */
   readonly initial?: boolean;
+  /** Keys of resources that must be there first, and without which it is not repaired. */
+  readonly after?: readonly string[];
 }
 
 /** The kinds of this backend, by name. */

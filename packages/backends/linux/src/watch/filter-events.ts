@@ -1,7 +1,9 @@
-/** Events of nf_tables. */
+/** Events of nf_tables, as hints. */
+import type { Hint } from '@podwire/engine';
 import { Attributes, type NetlinkEvent } from '@podwire/netlink';
 import { TABLE_PREFIX } from '../marks.js';
-import type { Culprit, Disturbance } from './disturbance.js';
+import { forwardKey } from '../nftables/forward-accept.js';
+import { tableKey } from '../keys.js';
 
 /** NFT_MSG_* with the subsystem in front (include/uapi/linux/netfilter/nf_tables.h); struct nfgenmsg comes first. */
 const message = (number: number): number => (10 << 8) | number;
@@ -15,38 +17,56 @@ const CHAIN_OF_RULE = 2;
 const CHAIN_NAME = 3;
 const GENERATION_PROGRAM = 3;
 
+/** NFPROTO_*, the first byte of struct nfgenmsg. */
+const families = new Map([
+  [1, 'inet'],
+  [2, 'ip'],
+  [10, 'ip6'],
+] as const);
+
 /** The chain that iptables has for forwarding, and the one behind it that Podwire makes (forward-accept). */
 const sharedChains: ReadonlySet<string | undefined> = new Set(['FORWARD', 'PODWIRE-FORWARD']);
 
-/** What in these events is of interest: one for each program that had a hand in our tables or in a chain that we share. */
+/** Hints at our tables and at the chains that we share. A table is deleted with all that is in it, an event each. */
 export function readFilterEvents(
   events: readonly NetlinkEvent[],
   isOwnPort: (port: number) => boolean,
-): Disturbance[] {
+): Hint[] {
   const foreign = events.filter(({ port, payload }) => payload.length >= NFGENMSG && !isOwnPort(port));
-  const found = foreign.flatMap((event): Disturbance[] => {
-    const sort = sortOf(event);
-    return sort === undefined ? [] : [{ sort, by: culpritOf(event, foreign) }];
-  });
-  // A table is deleted with all that is in it, an event each.
-  return [...new Map(found.map((each) => [`${each.sort} ${each.by.port}`, each])).values()];
+  const ports = new Map<string, number>();
+  for (const event of foreign)
+    for (const key of keysOf(event)) if (!ports.has(key)) ports.set(key, event.port);
+  return [...ports].map(([key, port]) => ({
+    keys: [key],
+    ...markOf(key),
+    by: describeCulprit(port, foreign),
+  }));
 }
 
-function sortOf({ type, payload }: NetlinkEvent): 'table' | 'shared-chain' | undefined {
-  if (type === NEW_GENERATION) return undefined;
+const CONTENT = 'content of ';
+const markOf = (key: string): Pick<Hint, 'marked'> => (key.startsWith(CONTENT) ? { marked: true } : {});
+
+/** An addition to a table of ours is in no list, under whatever key: the content as a whole has no owner. */
+function keysOf({ type, payload }: NetlinkEvent): string[] {
+  const family = families.get(payload[0] as 1);
+  if (type === NEW_GENERATION || family === undefined) return [];
   const attributes = new Attributes(payload, NFGENMSG);
-  const table = attributes.text(TABLE);
-  if (table?.startsWith(TABLE_PREFIX) === true) return 'table';
-  if (table !== 'filter') return undefined;
-  if (type === DELETE_RULE)
-    return sharedChains.has(attributes.text(CHAIN_OF_RULE)) ? 'shared-chain' : undefined;
-  const isChain = type === NEW_CHAIN || type === DELETE_CHAIN;
-  return isChain && sharedChains.has(attributes.text(CHAIN_NAME)) ? 'shared-chain' : undefined;
+  const name = attributes.text(TABLE) ?? '';
+  if (name.startsWith(TABLE_PREFIX)) {
+    const key = tableKey({ family, name });
+    return [key, `${CONTENT}${key}`];
+  }
+  return name === 'filter' && isOfSharedChain(type, attributes) ? [forwardKey(family)] : [];
+}
+
+function isOfSharedChain(type: number, attributes: Attributes): boolean {
+  if (type === DELETE_RULE) return sharedChains.has(attributes.text(CHAIN_OF_RULE));
+  return (type === NEW_CHAIN || type === DELETE_CHAIN) && sharedChains.has(attributes.text(CHAIN_NAME));
 }
 
 /** Each transaction ends with a generation, which names the program. */
-function culpritOf({ port }: NetlinkEvent, events: readonly NetlinkEvent[]): Culprit {
+function describeCulprit(port: number, events: readonly NetlinkEvent[]): string {
   const end = events.find((event) => event.type === NEW_GENERATION && event.port === port);
   const name = end === undefined ? undefined : new Attributes(end.payload, NFGENMSG).text(GENERATION_PROGRAM);
-  return name === undefined ? { port } : { port, name };
+  return name === undefined ? `port ${port}` : `${name} (process ${port})`;
 }

@@ -1,7 +1,9 @@
-/** Hears from the kernel what others change. */
+/** Hears from the kernel what others change: on the node, in its packet filter, and in pods. */
 import fs from 'node:fs';
+import type { ChangeFeed, Changes, Hint } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
 import {
+  decodeInetSettings,
   decodeLink,
   getLinkRequest,
   listLinks,
@@ -15,151 +17,163 @@ import {
 } from '@podwire/netlink';
 import type { Kernel } from '../kernel.js';
 import { isMarkedForDeletion, LIVE_GROUP } from '../marks.js';
-import type { Culprit, Disturbance, KernelWatch } from './disturbance.js';
 import { readFilterEvents } from './filter-events.js';
-import { readRouteEvents } from './route-events.js';
+import { readNodeEvents } from './node-events.js';
+import type { LinkNow } from './parameter-events.js';
+import { readPodEvents } from './pod-events.js';
+import { RTM } from './rtm.js';
 
-export { type Culprit, type Disturbance, isLinkAsWanted, type KernelWatch } from './disturbance.js';
-
-/** Events in one look: a few milliseconds' worth. */
-const AT_ONCE = 2048;
-/** Links that are remembered as gone. */
+/** Events in one call: a few milliseconds' worth. */
+const AT_ONCE = 1024;
+/** Links that are remembered as out of service. */
 const MANY = 8_192;
-const RTM_NEWLINK = 16;
-/** Milliseconds until namespaces are looked for again, where one is no pod's. */
-const LOOK_AGAIN = 5_000;
 
-export interface WatchOptions {
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+/** Anything may have happened, and leftovers may be on the node. */
+const lostOnNode: Hint = { keys: [], lost: true, marked: true };
+const lostInPods: Hint = { keys: [], lost: true };
+
+/** Links, and what the kernel keeps in tables beside them. */
+export function watchNode(kernel: Kernel): ChangeFeed {
+  return {
+    place: 'host',
+    open: () => {
+      const events = openNetlinkEvents({ ...routeEvents, namespace: kernel.host });
+      return follow(events, lostOnNode, (found) => readNode(kernel, found));
+    },
+  };
 }
 
 /**
- * Listens to the node of the kernel and to the namespaces of its pods. What happens there is heard without a descriptor
- * for each, where this process may (CAP_NET_BROADCAST); otherwise only the node is. @throws SystemError
+ * The same in pods, by a socket of its own: a pod in which much happens fills only this one. They are heard without a
+ * descriptor for each, where this process may: `open` throws EPERM without CAP_NET_BROADCAST.
  */
-export function openKernelWatch(kernel: Kernel, { now }: WatchOptions): KernelWatch {
-  const route = openRouteEvents(kernel);
+export function watchPods(kernel: Kernel): ChangeFeed {
+  return {
+    place: 'pod',
+    open: () => {
+      const events = openNetlinkEvents({ ...routeEvents, namespace: kernel.host, allNamespaces: true });
+      const pods = new Pods(kernel);
+      return follow(events, lostInPods, (found) => pods.read(found));
+    },
+  };
+}
+
+export function watchFilter({ host, nftables }: Kernel): ChangeFeed {
+  return {
+    place: 'host',
+    open: () => {
+      const options = { protocol: NETLINK_NETFILTER, groups: [NFTABLES_GROUP], namespace: host };
+      return follow(openNetlinkEvents(options), lostOnNode, (found) =>
+        readFilterEvents(found, (port) => nftables.isOwnPort(port)),
+      );
+    },
+  };
+}
+
+const routeEvents = { protocol: NETLINK_ROUTE, groups: Object.values(routeGroups) };
+
+function follow(
+  source: NetlinkEvents,
+  lost: Hint,
+  toHints: (events: readonly NetlinkEvent[]) => readonly Hint[],
+): Changes {
+  return {
+    read() {
+      const found = source.read(AT_ONCE);
+      const hints = found.events.length === 0 ? [] : toHints(found.events);
+      return { hints: found.lost ? [lost, ...hints] : hints, more: found.events.length >= AT_ONCE };
+    },
+    close: () => source.close(),
+  };
+}
+
+/** The first socket of a process in a namespace has the number of the process; those of pods live for one call each. */
+function ownPorts({ host, background }: Kernel): (port: number) => boolean {
+  const own = new Set([process.pid, host.route.portId(), background.portId()]);
+  own.delete(0);
+  return (port) => own.has(port);
+}
+
+function readNode(kernel: Kernel, events: readonly NetlinkEvent[]): Hint[] {
+  const links = new Map<number, LinkNow | undefined>();
+  return readNodeEvents(events, {
+    isOwnPort: ownPorts(kernel),
+    culpritOf: describeCulprit,
+    linkOf(index) {
+      if (!links.has(index)) links.set(index, readLink(kernel, index));
+      return links.get(index);
+    },
+  });
+}
+
+function readLink({ host }: Kernel, reference: number | string): LinkNow | undefined {
   try {
-    const filter = openNetlinkEvents({
-      ...{ protocol: NETLINK_NETFILTER, groups: [NFTABLES_GROUP] },
-      namespace: kernel.host,
-    });
-    return new RealWatch(kernel, route, filter, now);
+    const [[answer] = []] = host.route.request([getLinkRequest(reference)]);
+    if (answer === undefined) return undefined;
+    const link = decodeLink(answer);
+    return isMarkedForDeletion(link) ? undefined : { link, settings: () => decodeInetSettings(answer) };
   } catch (error) {
-    route.close();
+    if (hasCode(error, 'ENODEV')) return undefined;
     throw error;
   }
 }
 
-function openRouteEvents({ host }: Kernel): NetlinkEvents {
-  const options = { protocol: NETLINK_ROUTE, groups: Object.values(routeGroups), namespace: host };
-  try {
-    return openNetlinkEvents({ ...options, allNamespaces: true });
-  } catch (error) {
-    if (!hasCode(error, 'EPERM')) throw error;
-    return openNetlinkEvents(options);
-  }
-}
-
-class RealWatch implements KernelWatch {
+/** Namespaces behind links of ours. */
+class Pods {
   readonly #kernel: Kernel;
-  readonly #route: NetlinkEvents;
-  readonly #filter: NetlinkEvents;
-  readonly #now: () => number;
   /** Names of our links by the id of the namespace that they lead into. Ids are used again. */
-  #pods = new Map<number, string>();
-  #lookedAt = -Infinity;
+  #links = new Map<number, readonly string[]>();
   readonly #outOfService = new Set<string>();
   /** A link of the node has changed since: it may lead into a namespace that led nowhere before. */
   #isOutdated = true;
 
-  constructor(kernel: Kernel, route: NetlinkEvents, filter: NetlinkEvents, now: () => number) {
+  constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#route = route;
-    this.#filter = filter;
-    this.#now = now;
   }
 
-  read(): { disturbances: Disturbance[]; more: boolean } {
-    const route = this.#route.read(AT_ONCE);
-    const filter = this.#filter.read(AT_ONCE);
-    const lost: Disturbance[] = route.lost || filter.lost ? [{ sort: 'lost', by: { port: 0 } }] : [];
-    const disturbances = [
-      ...lost,
-      ...(route.events.length === 0 ? [] : this.#readRoute(route.events)),
-      ...readFilterEvents(filter.events, (port) => this.#kernel.nftables.isOwnPort(port)),
-    ];
-    return { disturbances, more: route.events.length >= AT_ONCE || filter.events.length >= AT_ONCE };
-  }
-
-  #readRoute(events: readonly NetlinkEvent[]): Disturbance[] {
-    const names = new Map<number, string | undefined>();
-    // The first socket of a process in a namespace has the number of the process; those of pods live for one call each.
-    const own = new Set([process.pid, this.#kernel.host.route.portId(), this.#kernel.background.portId()]);
-    own.delete(0);
+  read(events: readonly NetlinkEvent[]): Hint[] {
     this.#isOutdated ||= events.some(
-      ({ type, namespace }) => type === RTM_NEWLINK && namespace === undefined,
+      ({ type, namespace }) => type === RTM.newLink && namespace === undefined,
     );
     if (this.#outOfService.size > MANY) this.#outOfService.clear();
-    return readRouteEvents(events, {
+    return readPodEvents(events, {
+      isOwnPort: ownPorts(this.#kernel),
       outOfService: this.#outOfService,
-      isOwnPort: (port) => own.has(port),
-      culpritOf,
-      linkName: (index) => {
-        if (!names.has(index)) names.set(index, this.#nameOf(index));
-        return names.get(index);
-      },
-      linkInto: (namespace) => this.#linkInto(namespace),
+      linksInto: (namespace) => this.#linksInto(namespace),
     });
   }
 
-  #nameOf(index: number): string | undefined {
-    try {
-      const [[answer] = []] = this.#kernel.host.route.request([getLinkRequest(index)]);
-      const link = answer === undefined ? undefined : decodeLink(answer);
-      return link === undefined || isMarkedForDeletion(link) ? undefined : link.name;
-    } catch (error) {
-      if (hasCode(error, 'ENODEV')) return undefined;
-      throw error;
-    }
-  }
-
-  #linkInto(namespace: number): string | undefined {
-    const known = this.#pods.get(namespace);
-    if (known !== undefined && this.#leadsInto(known, namespace)) return known;
-    if (!this.#isOutdated && this.#now() - this.#lookedAt < LOOK_AGAIN) return undefined;
-    this.#lookedAt = this.#now();
+  #linksInto(namespace: number): readonly string[] {
+    const known = this.#links.get(namespace);
+    const isTrue = known?.every((name) => readLink(this.#kernel, name)?.link.parentNamespace === namespace);
+    if (isTrue === true) return known!;
+    if (!this.#isOutdated) return [];
     this.#isOutdated = false;
-    const links = listLinks(this.#kernel.host.route, { kind: 'veth', group: LIVE_GROUP });
-    this.#pods = new Map(
-      links.flatMap(({ parentNamespace: id, name }) => (id === undefined ? [] : [[id, name] as const])),
-    );
-    return this.#pods.get(namespace);
+    this.#links = this.#listLinks();
+    return this.#links.get(namespace) ?? [];
   }
 
-  #leadsInto(name: string, namespace: number): boolean {
-    try {
-      const [[answer] = []] = this.#kernel.host.route.request([getLinkRequest(name)]);
-      return answer !== undefined && decodeLink(answer).parentNamespace === namespace;
-    } catch (error) {
-      if (hasCode(error, 'ENODEV')) return false;
-      throw error;
+  #listLinks(): Map<number, string[]> {
+    const found = new Map<number, string[]>();
+    for (const { parentNamespace, name } of listLinks(this.#kernel.host.route, {
+      kind: 'veth',
+      group: LIVE_GROUP,
+    })) {
+      if (parentNamespace === undefined) continue;
+      const names = found.get(parentNamespace);
+      if (names === undefined) found.set(parentNamespace, [name]);
+      else names.push(name);
     }
-  }
-
-  close(): void {
-    this.#route.close();
-    this.#filter.close();
+    return found;
   }
 }
 
-/** A daemon still runs when the event is read; a program like `ip` has ended. In a pod the number means another process. */
-function culpritOf({ port, namespace }: NetlinkEvent): Culprit {
-  if (port === 0 || namespace !== undefined) return { port };
+/** A daemon still runs when the event is read; a program like `ip` has ended. */
+function describeCulprit(port: number): string | undefined {
+  if (port === 0) return undefined;
   try {
-    return { port, name: fs.readFileSync(`/proc/${port}/comm`, 'utf8').trim() };
+    return `${fs.readFileSync(`/proc/${port}/comm`, 'utf8').trim()} (process ${port})`;
   } catch {
-    return { port };
+    return `port ${port}`;
   }
 }

@@ -1,0 +1,192 @@
+/**
+ * Calls of sessions that end. A backend that hangs costs its caller one deadline, and after that nothing: it is not
+ * asked again in the same call of the engine. docs/decisions/0066 has the reasons.
+ */
+import { PodwireError } from '@podwire/errors';
+import { onAbort } from '@podwire/platform';
+import type {
+  Batch,
+  Exchange,
+  Failure,
+  MarkedThing,
+  Observed,
+  Repair,
+  Resource,
+  Session,
+  SessionOptions,
+  Snapshot,
+} from './contract.js';
+
+/** Backends that did not answer within one call of the engine, by name. */
+export type SilentBackends = Map<string, PodwireError>;
+
+export interface CallLimits {
+  /** Milliseconds for one call of a session. */
+  readonly deadline: number;
+  readonly silent: SilentBackends;
+}
+
+/** The limit of the calls that one caller makes, one after the other. */
+export class CallGuard {
+  readonly #limits: CallLimits;
+  readonly #signal: AbortSignal;
+  #watch: Watch | undefined;
+
+  /** @param signal the caller's */
+  constructor(limits: CallLimits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.#signal = signal;
+  }
+
+  /** @throws PodwireError BACKEND_SILENT, DEADLINE_EXCEEDED when the caller's signal aborts; the work is left behind */
+  async run<T>(backend: string, work: (options: SessionOptions) => Promise<T>): Promise<T> {
+    const { silent, deadline } = this.#limits;
+    const silence = silent.get(backend);
+    if (silence !== undefined) throw silence;
+    if (this.#signal.aborted) throw givenUp(backend, this.#signal.reason);
+    const watch = (this.#watch ??= new Watch(deadline, this.#signal));
+    watch.begin(backend);
+    try {
+      return await Promise.race([watch.ended, work({ signal: watch.signal })]);
+    } catch (error) {
+      if (error instanceof PodwireError && error.code === 'BACKEND_SILENT') this.#noteSilence(backend, error);
+      throw error;
+    } finally {
+      watch.end();
+    }
+  }
+
+  #noteSilence(backend: string, error: PodwireError): void {
+    this.#limits.silent.set(backend, error);
+    this.close();
+  }
+
+  close(): void {
+    this.#watch?.close();
+    this.#watch = undefined;
+  }
+}
+
+/** One timer and one listener for all calls: an ADD makes some ten of them, and each would cost it microseconds. */
+class Watch {
+  /** Rejects when the call under way has to be left behind. */
+  readonly ended: Promise<never>;
+  readonly #over = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #unsubscribe: () => void;
+  readonly #deadline: number;
+  #backend: string | undefined;
+  #isHalfOver = false;
+
+  constructor(deadline: number, signal: AbortSignal) {
+    this.#deadline = deadline;
+    this.ended = new Promise((_, reject) => {
+      onAbort(this.#over.signal, reject);
+    });
+    this.ended.catch(() => undefined);
+    // In two halves: after a pause of the whole process the first one is over before any answer can be read.
+    this.#timer = setTimeout(() => this.#expireHalf(), deadline / 2).unref();
+    this.#unsubscribe = onAbort(signal, (reason) => this.#over.abort(givenUp(this.#backend, reason)));
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  begin(backend: string): void {
+    this.#backend = backend;
+    this.#isHalfOver = false;
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    this.#backend = undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#unsubscribe();
+  }
+
+  #expireHalf(): void {
+    if (this.#backend === undefined) return;
+    if (this.#isHalfOver) this.#over.abort(silenceOf(this.#backend, this.#deadline));
+    this.#isHalfOver = true;
+    this.#timer.refresh();
+  }
+}
+
+function silenceOf(backend: string, deadline: number): PodwireError {
+  return new PodwireError('BACKEND_SILENT', `${backend} has not answered for ${deadline / 1_000} s`);
+}
+
+function givenUp(backend: string | undefined, cause: unknown): PodwireError {
+  const where = backend === undefined ? '' : ` while ${backend} was at work`;
+  return new PodwireError('DEADLINE_EXCEEDED', `the call was given up${where}`, { cause });
+}
+
+/** A session that ends each call; see {@link CallGuard}. */
+export class GuardedSession {
+  readonly #backend: string;
+  readonly #session: Session;
+  readonly #guard: CallGuard;
+
+  constructor(backend: string, session: Session, guard: CallGuard) {
+    this.#backend = backend;
+    this.#session = session;
+    this.#guard = guard;
+  }
+
+  async reaches(place: string): Promise<boolean> {
+    return this.#run((call) => this.#session.reaches(place, call));
+  }
+
+  async create(batch: Batch): Promise<readonly Failure[]> {
+    return this.#run((call) => this.#session.create(batch, call));
+  }
+
+  async repair(batch: Batch, repairs: readonly Repair[]): Promise<readonly Failure[]> {
+    return this.#run((call) => this.#session.repair(batch, repairs, call));
+  }
+
+  async remove(batch: Batch): Promise<readonly Failure[]> {
+    return this.#run((call) => this.#session.remove(batch, call));
+  }
+
+  /** @throws RangeError where the backend has no transactions */
+  async exchange(exchange: Exchange): Promise<readonly Failure[]> {
+    if (this.#session.exchange === undefined) throw new RangeError(`${this.#backend} has no transactions`);
+    return this.#run((call) => this.#session.exchange!(exchange, call));
+  }
+
+  async observe(resources: readonly Resource[], snapshot: Snapshot | undefined): Promise<Observed> {
+    return this.#run((call) => this.#session.observe(resources, snapshot, call));
+  }
+
+  async recover(missing: readonly Resource[], isOwned: (key: string) => boolean): Promise<void> {
+    await this.#run(async (call) => this.#session.recover?.(missing, isOwned, call));
+  }
+
+  async clear(missing: readonly Resource[]): Promise<readonly Failure[]> {
+    return this.#run(async (call) => (await this.#session.clear?.(missing, call)) ?? []);
+  }
+
+  async listMarked(
+    wanted: readonly Resource[],
+    snapshot: Snapshot | undefined,
+  ): Promise<readonly MarkedThing[]> {
+    return this.#run(async (call) => (await this.#session.listMarked?.(wanted, snapshot, call)) ?? []);
+  }
+
+  async prune(things: readonly MarkedThing[]): Promise<ReadonlyMap<MarkedThing, unknown>> {
+    return this.#run(async (call) => (await this.#session.prune?.(things, call)) ?? new Map());
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  async #run<T>(work: (options: SessionOptions) => Promise<T>): Promise<T> {
+    return this.#guard.run(this.#backend, work);
+  }
+}

@@ -1,0 +1,193 @@
+/** One change over several backends: its order, and that all of it happens or nothing. */
+import { expect, test } from 'vitest';
+import {
+  type Backend,
+  createEngine,
+  type Exchange,
+  type Kind,
+  type Resource,
+  type Session,
+} from '../src/index.js';
+
+interface Item {
+  readonly kind: string;
+  readonly name: string;
+  readonly value: number;
+  readonly after?: readonly string[];
+}
+
+const item = (kind: string, name: string, value = 1, ...after: string[]): Resource =>
+  ({ kind, name, value, after }) as unknown as Resource;
+const asItem = (resource: Resource): Item => resource as unknown as Item;
+
+/** A backend in memory. `plain` changes in place, `rigid` cannot, `atomic` has transactions. */
+class Memory implements Session {
+  readonly present = new Map<string, number>();
+  readonly calls: string[] = [];
+  refused = '';
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  #note(call: string, names: readonly Resource[], gone: readonly Resource[] = []): void {
+    const words = [...names.map((one) => asItem(one).name), ...gone.map((one) => `-${asItem(one).name}`)];
+    this.calls.push(`${this.#name} ${call} ${words.join(' ')}`);
+  }
+
+  async reaches(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async create({ resources }: Parameters<Session['create']>[0]) {
+    this.#note('create', resources);
+    return Promise.resolve(resources.flatMap((one) => this.#put(one, !this.present.has(asItem(one).name))));
+  }
+
+  async repair({ resources }: Parameters<Session['repair']>[0]) {
+    this.#note('replace', resources);
+    return Promise.resolve(resources.flatMap((one) => this.#put(one, true)));
+  }
+
+  async remove({ resources }: Parameters<Session['remove']>[0]) {
+    this.#note('remove', resources);
+    for (const one of resources) this.present.delete(asItem(one).name);
+    return Promise.resolve([]);
+  }
+
+  async exchange({ add, replace, remove }: Exchange) {
+    this.#note('exchange', [...replace, ...add], remove);
+    const bad = [...replace, ...add].find((one) => asItem(one).name === this.refused);
+    if (bad !== undefined) return Promise.resolve([{ resource: bad, error: new Error('refused') }]);
+    const taken = add.filter((one) => this.present.has(asItem(one).name));
+    if (taken.length > 0)
+      return Promise.resolve(taken.map((resource) => ({ resource, error: new Error('EEXIST') })));
+    for (const one of remove) this.present.delete(asItem(one).name);
+    for (const one of [...replace, ...add]) this.#put(one, true);
+    return Promise.resolve([]);
+  }
+
+  async observe(resources: readonly Resource[]) {
+    return Promise.resolve(
+      new Map(resources.map((one) => [one, { found: this.present.get(asItem(one).name) }])),
+    );
+  }
+
+  close(): void {
+    // Nothing is open.
+  }
+
+  #put(resource: Resource, isFree: boolean) {
+    const { name, value } = asItem(resource);
+    if (name === this.refused) return [{ resource, error: new Error('refused') }];
+    if (!isFree) return [{ resource, error: new Error('EEXIST') }];
+    this.present.set(name, value);
+    return [];
+  }
+}
+
+const kindOf = (name: string): Kind => ({
+  ...{ kind: name, backend: name, batch: 'all', inPlace: name !== 'rigid', transactional: name === 'atomic' },
+  place: () => 'host',
+  key: (one) => `${name} ${(one as Item).name}`,
+  describe: (one) => `${name} ${(one as Item).name}`,
+  after: (one) => (one as Item).after ?? [],
+  check: () => undefined,
+  compare: (one, found) => (found === (one as Item).value ? undefined : { missing: 'other' }),
+});
+
+function createMemories() {
+  const memories = { plain: new Memory('plain'), rigid: new Memory('rigid'), atomic: new Memory('atomic') };
+  const backends = Object.entries(memories).map(([name, memory]): Backend => ({
+    ...{ name, kinds: [kindOf(name)], open: () => memory, close: () => undefined },
+    isAbsent: () => false,
+    isConflict: (error) => (error as Error).message === 'EEXIST',
+  }));
+  const engine = createEngine({ backends });
+  const calls = (): string[] => Object.values(memories).flatMap((memory) => memory.calls.splice(0));
+  const present = (): unknown => Object.values(memories).map((memory) => Object.fromEntries(memory.present));
+  return { engine, memories, calls, present };
+}
+
+const owner = { owner: 'endpoint:1' };
+const call = () => ({ signal: AbortSignal.timeout(10_000) });
+
+test('removal comes first, then everything else in the order of its needs', async () => {
+  const { engine, memories } = createMemories();
+  const order: string[] = [];
+  for (const memory of Object.values(memories)) memory.calls.push = (one) => order.push(one);
+  await engine.apply({ ...owner, resources: [item('plain', 'old')] }, call());
+  order.length = 0;
+  const add = [
+    item('atomic', 'flow', 1, 'rigid port'),
+    item('rigid', 'port', 1, 'plain link'),
+    item('plain', 'link'),
+  ];
+  await engine.change(owner, { remove: [item('plain', 'old')], add }, call());
+  expect(order).toEqual(['plain remove old', 'plain create link', 'rigid create port', 'atomic create flow']);
+});
+
+test('content changes in place where its kind can, and with a gap where it cannot', async () => {
+  const { engine, calls, present } = createMemories();
+  const before = ['plain', 'rigid', 'atomic'].map((kind) => item(kind, 'x', 1));
+  const after = ['plain', 'rigid', 'atomic'].map((kind) => item(kind, 'x', 2));
+  await engine.apply({ ...owner, resources: before }, call());
+  calls();
+  await engine.change(owner, { remove: before, add: after }, call());
+  expect(calls()).toEqual(['plain replace x', 'rigid remove x', 'rigid create x', 'atomic exchange x']);
+  expect(present()).toEqual([{ x: 2 }, { x: 2 }, { x: 2 }]);
+});
+
+test('all that happens in a backend with transactions is one call', async () => {
+  const { engine, calls } = createMemories();
+  const old = [item('atomic', 'a'), item('atomic', 'b')];
+  await engine.apply({ ...owner, resources: old }, call());
+  calls();
+  const add = [item('atomic', 'b', 2), item('atomic', 'd'), item('plain', 'x', 1, 'atomic d')];
+  await engine.change(owner, { remove: old, replace: [item('atomic', 'c', 3)], add }, call());
+  expect(calls()).toEqual(['plain create x', 'atomic exchange c b d -a']);
+});
+
+test.each(['plain', 'rigid', 'atomic'] as const)(
+  'a change that %s refuses is undone as a whole',
+  async (refusing) => {
+    const { engine, memories, calls, present } = createMemories();
+    const kinds = ['plain', 'rigid', 'atomic'];
+    const before = kinds.flatMap((kind) => [item(kind, 'goes'), item(kind, 'changes')]);
+    await engine.apply({ ...owner, resources: before }, call());
+    const then = present();
+    const add = kinds.flatMap((kind) => [item(kind, 'changes', 2), item(kind, `comes-${kind}`)]);
+    memories[refusing].refused = `comes-${refusing}`;
+    await expect(engine.change(owner, { remove: before, add }, call())).rejects.toMatchObject({
+      code: 'KERNEL_REFUSED',
+    });
+    expect(present()).toEqual(then);
+    memories[refusing].refused = '';
+    calls();
+    await engine.change(owner, { remove: before, add }, call());
+    expect(present()).toEqual(kinds.map((kind) => ({ changes: 2, [`comes-${kind}`]: 1 })));
+  },
+);
+
+test('an added resource that is there and differs is refused, and a replaced one needs not be known', async () => {
+  const { engine, present } = createMemories();
+  await engine.apply({ ...owner, resources: [item('plain', 'x', 1)] }, call());
+  await expect(engine.change(owner, { add: [item('plain', 'x', 2)] }, call())).rejects.toThrow('EEXIST');
+  await engine.change(owner, { replace: [item('plain', 'x', 2), item('rigid', 'y', 3)] }, call());
+  expect(present()).toEqual([{ x: 2 }, { y: 3 }, {}]);
+});
+
+test('a transaction takes over what is there already and agrees, and refuses what differs', async () => {
+  const { engine, present } = createMemories();
+  const old = item('atomic', 'old');
+  await engine.apply({ ...owner, resources: [old, item('atomic', 'x', 1)] }, call());
+  const change = (value: number) => ({
+    remove: [old],
+    add: [item('atomic', 'new'), item('atomic', 'x', value)],
+  });
+  await expect(engine.change(owner, change(2), call())).rejects.toThrow('EEXIST');
+  expect(present()).toEqual([{}, {}, { old: 1, x: 1 }]);
+  await engine.change(owner, change(1), call());
+  expect(present()).toEqual([{}, {}, { new: 1, x: 1 }]);
+});
