@@ -84,6 +84,21 @@ test('what the engine does itself leads to no owner', async () => {
   assert.deepEqual(listen(), nothing);
 });
 
+test('a pod that is removed and added again between two reads leads to no owner', async () => {
+  listen();
+  const pod = host.addPod();
+  const owned = endpointOf(pod, 3);
+  index.put(owned);
+  await engine.apply(owned, call());
+  await engine.remove(owned, call());
+  await engine.apply(owned, call());
+  assert.deepEqual(listen(), nothing);
+  await engine.remove(owned, call());
+  index.drop(owned.owner);
+  await engine.settle();
+  assert.deepEqual(listen(), nothing);
+});
+
 type Lead = Partial<ReturnType<typeof listen>>;
 const onTunnel = ['node', 'peer:node12', 'peer:node13'];
 const ip = (...commands: string[]) => commands.map((command) => ['ip', ...command.split(' ')]);

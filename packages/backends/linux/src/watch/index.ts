@@ -23,8 +23,10 @@ import type { LinkNow } from './parameter-events.js';
 import { readPodEvents } from './pod-events.js';
 import { RTM } from './rtm.js';
 
-/** Events in one call: a few milliseconds' worth. */
+/** Events in one call. */
 const AT_ONCE = 1024;
+/** Events that are evaluated together, where so many have come: some milliseconds' worth. */
+const TOGETHER = 4 * AT_ONCE;
 /** Links that are remembered as out of service. */
 const MANY = 8_192;
 
@@ -77,11 +79,17 @@ function follow(
   lost: Hint,
   toHints: (events: readonly NetlinkEvent[]) => readonly Hint[],
 ): Changes {
+  let events: NetlinkEvent[] = [];
   return {
     read() {
       const found = source.read(AT_ONCE);
-      const hints = found.events.length === 0 ? [] : toHints(found.events);
-      return { hints: found.lost ? [lost, ...hints] : hints, more: found.events.length >= AT_ONCE };
+      const more = found.events.length >= AT_ONCE;
+      events.push(...found.events);
+      // Things come in steps, of which the last counts: it may be among those that come next.
+      const isEnough = !more || events.length >= TOGETHER;
+      const hints = isEnough && events.length > 0 ? toHints(events) : [];
+      if (isEnough) events = [];
+      return { hints: found.lost ? [lost, ...hints] : hints, more };
     },
     close: () => source.close(),
   };

@@ -22,13 +22,14 @@ export function readPodEvents(events: readonly NetlinkEvent[], context: PodConte
   const links = new Map<string, LastOfLink>();
   // A namespace in which much happens costs no more than its first loss.
   const touched = new Map<number, number>();
-  for (const event of events) {
-    const { namespace, payload } = event;
-    if (namespace === undefined || payload.length < SHORTEST) continue;
-    const isLink = event.type === RTM.newLink || event.type === RTM.deleteLink;
-    if (isLink && payload[0] !== AF_BRIDGE) noteLink(links, event, context);
-    else if (!touched.has(namespace) && isLoss(event, context)) touched.set(namespace, event.port);
-  }
+  const inPods = events.filter(
+    ({ namespace, payload }) => namespace !== undefined && payload.length >= SHORTEST,
+  );
+  for (const event of inPods) if (isOfLink(event)) noteLink(links, event, context);
+  // After all links: one that this program takes out of service loses what was on it first, and its name then.
+  for (const event of inPods)
+    if (!touched.has(event.namespace!) && !isLinkType(event) && isLoss(event, context))
+      touched.set(event.namespace!, event.port);
   for (const { event, byOthers } of links.values())
     if (byOthers !== undefined && isLinkLost(event)) touched.set(event.namespace!, byOthers);
   return [...touched].flatMap(([namespace, port]) =>
@@ -39,6 +40,11 @@ export function readPodEvents(events: readonly NetlinkEvent[], context: PodConte
     })),
   );
 }
+
+const isLinkType = ({ type }: NetlinkEvent): boolean => type === RTM.newLink || type === RTM.deleteLink;
+
+/** Bridges send messages about links, too. */
+const isOfLink = (event: NetlinkEvent): boolean => isLinkType(event) && event.payload[0] !== AF_BRIDGE;
 
 /** Links come in steps, of which only the last counts. */
 interface LastOfLink {
