@@ -84,8 +84,8 @@ export interface Engine {
    * or has become another one is no error then: the host side is cleaned.
    *
    * The caller writes down what may come to be there before it calls.
-   * @throws PodwireError KERNEL_REFUSED, NAMESPACE_GONE, NAMESPACE_INVALID, DEADLINE_EXCEEDED, BACKEND_SILENT;
-   *   REMOVE_INCOMPLETE when something could not be removed or undone
+   * @throws PodwireError KERNEL_REFUSED, NAMESPACE_GONE, NAMESPACE_INVALID, DEADLINE_EXCEEDED, BACKEND_SILENT,
+   *   RESOURCE_CIRCLE before anything was changed; REMOVE_INCOMPLETE when something could not be removed or undone
    */
   change(owner: Owner, change: ChangeSet, options: CallOptions): Promise<void>;
   /** A change that adds all of the list. A resource that is there already is taken over if it agrees. */

@@ -2,6 +2,7 @@
  * The order of a list: each resource after those that it needs, in as few calls as possible. Pure; linear in the list
  * and in what its resources need.
  */
+import { PodwireError } from '@podwire/errors';
 import type { Batch, Resource } from './contract.js';
 import type { KindRegistry } from './registry.js';
 
@@ -30,7 +31,7 @@ interface Item {
  * Cuts a list into batches, in an order in which each resource comes after those that it needs (`Kind.after`). The
  * list's order stands otherwise, but for resources that join an earlier batch of their sort: a call costs more than what
  * is in it. `single` gives every resource a batch of its own: fault tests end the process in between.
- * @throws RangeError when resources need each other in a circle
+ * @throws PodwireError RESOURCE_CIRCLE when resources need each other in a circle
  */
 export function planBatches(kinds: KindRegistry, resources: readonly Resource[], single = false): Batch[] {
   const batches = cut(kinds, sortItems(kinds, resources));
@@ -161,13 +162,15 @@ function tryRelease(item: Item): boolean {
 }
 
 /** Everything that is left waits for something that is left: the way from need to need ends in a circle. */
-function circleIn(kinds: KindRegistry, start: Item): RangeError {
+function circleIn(kinds: KindRegistry, start: Item): PodwireError {
   const way: Item[] = [];
   let item = start;
   while (!way.includes(item)) {
     way.push(item);
     item = item.needed.find(({ needs }) => needs > 0)!;
   }
-  const circle = [...way.slice(way.indexOf(item)), item].map(({ resource }) => kinds.describe(resource));
-  return new RangeError(`resources need each other in a circle: ${circle.join(', then ')}`);
+  const circle = way.slice(way.indexOf(item)).map(({ resource }) => kinds.describe(resource));
+  const [first, ...others] = [...circle, circle[0]];
+  const message = `${first} needs ${others.join(', which needs ')}: none of them can come first`;
+  return new PodwireError('RESOURCE_CIRCLE', message, { details: { circle } });
 }

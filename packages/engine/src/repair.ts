@@ -38,11 +38,14 @@ export async function repairOwner(
       ];
     });
   } catch (error) {
-    if (owned.namespace === undefined && !hasCode(error, 'BACKEND_SILENT')) throw error;
+    if (owned.namespace === undefined && !costsOneOwner(error)) throw error;
     const what = owned.namespace === undefined ? owned.owner : `pod at ${owned.namespace.path}`;
     return [{ owner: owned.owner, action: 'failed', what, error }];
   }
 }
+
+const costsOneOwner = (error: unknown): boolean =>
+  hasCode(error, 'BACKEND_SILENT') || hasCode(error, 'RESOURCE_CIRCLE');
 
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);

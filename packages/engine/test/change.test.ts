@@ -191,3 +191,32 @@ test('a transaction takes over what is there already and agrees, and refuses wha
   await engine.change(owner, change(1), call());
   expect(present()).toEqual([{}, {}, { new: 1, x: 1 }]);
 });
+
+const circle = [item('plain', 'a', 1, 'atomic b'), item('atomic', 'b', 1, 'plain a')];
+
+test('resources that need each other in a circle are refused by name, before anything is changed', async () => {
+  const { engine, calls } = createMemories();
+  const resources = [item('rigid', 'x'), ...circle];
+  const refused = {
+    code: 'RESOURCE_CIRCLE',
+    message: 'plain a needs atomic b, which needs plain a: none of them can come first',
+  };
+  await expect(engine.apply({ ...owner, resources }, call())).rejects.toMatchObject(refused);
+  await expect(engine.change(owner, { replace: resources }, call())).rejects.toMatchObject(refused);
+  await expect(engine.remove({ ...owner, resources }, call())).rejects.toMatchObject(refused);
+  expect(calls()).toEqual([]);
+});
+
+test('a circle costs a reconcile the owner that has it, and no others', async () => {
+  const { engine, present } = createMemories();
+  const owners = [
+    { owner: 'in a circle', resources: circle },
+    { owner: 'other', resources: [item('plain', 'y')] },
+  ];
+  const changes = await engine.reconcile(owners, call());
+  expect(changes).toMatchObject([
+    { owner: 'in a circle', action: 'failed', error: { code: 'RESOURCE_CIRCLE' } },
+    { owner: 'other', action: 'repaired' },
+  ]);
+  expect(present()).toEqual([{ y: 1 }, {}, {}]);
+});

@@ -63,8 +63,19 @@ test('takes a need that nothing in the list meets for met', () => {
 
 test('names the circle in which resources need each other', () => {
   const circle = [thing('x', 'a', 'y'), thing('y', 'b', 'z'), thing('z', 'a', 'y')];
-  expect(() => cut(circle)).toThrow('resources need each other in a circle: y, then z, then y');
+  const error = catchError(() => cut(circle));
+  expect(error).toMatchObject({ code: 'RESOURCE_CIRCLE', details: { circle: ['y', 'z'] } });
+  expect(error.message).toBe('y needs z, which needs y: none of them can come first');
 });
+
+function catchError(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
 
 /** Things that need earlier ones, in any order. */
 const lists = fc

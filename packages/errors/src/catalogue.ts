@@ -134,6 +134,13 @@ export const errorCatalogue = {
     action: 'Look whether it runs. The next reconcile tries again; ADD and DEL can be repeated.',
     cni: 11,
   },
+  RESOURCE_CIRCLE: {
+    meaning:
+      'Resources of one list need each other in a circle, so none of them can come first. Nothing of the list was changed.',
+    action:
+      'Let `after` of one of the kinds on the circle name less: docs/decisions/0067. Where all of them are of Podwire, please report it.',
+    cni: 999,
+  },
   POD_ROUTE_TAKEN: {
     meaning:
       'A route that ADD made inside a pod was replaced by one through another of its links. The new route is left in place.',

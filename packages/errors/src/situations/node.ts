@@ -176,6 +176,13 @@ export const nodeSituations = {
     { site: 'packages/engine/src/session-calls.ts', message: '‹nftables› has not answered for ‹15› s' },
     { site: 'packages/engine/src/call.ts', message: '‹nftables› has answered half of a question' },
   ],
+  RESOURCE_CIRCLE: [
+    {
+      site: 'packages/engine/src/order.ts',
+      message:
+        '‹port web of br0› needs ‹flow 7 of br0›, which needs ‹port web of br0›: none of them can come first',
+    },
+  ],
   POD_ROUTE_TAKEN: [
     {
       site: 'packages/backends/linux/src/rtnetlink/routes.ts',
