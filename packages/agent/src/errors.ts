@@ -20,8 +20,13 @@ export function toCniError(error: unknown, command: Command | undefined, version
     : cniError.withVersion(version);
 }
 
+/** With its code in front, if it has one: docs/errors.md says what that means. */
+export function describeWithCode(error: unknown): string {
+  return error instanceof PodwireError ? `${error.code}: ${describeError(error)}` : describeError(error);
+}
+
 function fromPodwire(error: PodwireError, command: Command | undefined): CniError {
-  return new CniError(cniCode(error, command), `${error.code}: ${describeError(error)}`, {
+  return new CniError(cniCode(error, command), describeWithCode(error), {
     ...compact({ details: error.action }),
     cause: error,
   });

@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Change, Engine, Owned, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
-import { describeError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
+import { describeWithCode } from './errors.js';
 import { adoptHeld } from './endpoints/broken-records.js';
 import type { ClusterMember } from './cluster/contract.js';
 import {
@@ -35,7 +35,7 @@ export interface ReconcileReport {
   readonly removed: readonly string[];
   /** The same endpoints, with their pods as far as they have one. */
   readonly removedEndpoints: readonly RemovedEndpoint[];
-  /** Failures, in words. */
+  /** Failures, in words; a coded error with its code. */
   readonly failures: readonly string[];
 }
 
@@ -210,7 +210,7 @@ async function removeDead(
         removed.push({ key: endpoint, ...compact({ pod }) });
         context.log.info({ endpoint, pod, why }, 'removed an endpoint');
       } catch (err) {
-        failures.push(`${describeEndpoint(current)}: ${describeError(err)}`);
+        failures.push(`${describeEndpoint(current)}: ${describeWithCode(err)}`);
         context.log.error({ err, endpoint, pod, why }, 'an endpoint could not be removed; it is tried again');
       }
     });
@@ -254,7 +254,7 @@ function adoptLeasesOf(
       return [];
     } catch (err) {
       log.error({ err, endpoint: owner, pod: podName(record), address }, 'an address is claimed twice');
-      return [`${describeEndpoint(record)}: ${describeError(err)}`];
+      return [`${describeEndpoint(record)}: ${describeWithCode(err)}`];
     }
   });
 }
@@ -301,5 +301,5 @@ async function followPeers(
 }
 
 function describeFailure({ owner, pod, what, error }: ReconciledChange): string {
-  return `${pod === undefined ? (owner ?? 'leftover') : `pod ${pod}`}: ${what}: ${describeError(error)}`;
+  return `${pod === undefined ? (owner ?? 'leftover') : `pod ${pod}`}: ${what}: ${describeWithCode(error)}`;
 }

@@ -164,22 +164,27 @@ export class GuardedSession {
   }
 
   async recover(missing: readonly Resource[], isOwned: (key: string) => boolean): Promise<void> {
-    await this.#run(async (call) => this.#session.recover?.(missing, isOwned, call));
+    if (this.#session.recover === undefined) return;
+    await this.#run(async (call) => this.#session.recover!(missing, isOwned, call));
   }
 
   async clear(missing: readonly Resource[]): Promise<readonly Failure[]> {
-    return this.#run(async (call) => (await this.#session.clear?.(missing, call)) ?? []);
+    if (this.#session.clear === undefined) return [];
+    return this.#run(async (call) => this.#session.clear!(missing, call));
   }
 
   async listMarked(
     wanted: readonly Resource[],
     snapshot: Snapshot | undefined,
   ): Promise<readonly MarkedThing[]> {
-    return this.#run(async (call) => (await this.#session.listMarked?.(wanted, snapshot, call)) ?? []);
+    // A silent backend without such things has no leftovers that could not be looked for.
+    if (this.#session.listMarked === undefined) return [];
+    return this.#run(async (call) => this.#session.listMarked!(wanted, snapshot, call));
   }
 
   async prune(things: readonly MarkedThing[]): Promise<ReadonlyMap<MarkedThing, unknown>> {
-    return this.#run(async (call) => (await this.#session.prune?.(things, call)) ?? new Map());
+    if (this.#session.prune === undefined) return new Map();
+    return this.#run(async (call) => this.#session.prune!(things, call));
   }
 
   close(): void {

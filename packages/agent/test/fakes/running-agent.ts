@@ -4,6 +4,7 @@ import { createIpam } from '@podwire/ipam';
 import { peerCredentials } from '@podwire/linux';
 import { onTestFinished } from 'vitest';
 import { type Agent, startAgent } from '../../src/agent.js';
+import type { AgentDependencies } from '../../src/assemble.js';
 import { type ConfigOrigin, parseConfig } from '../../src/config/index.js';
 import { indexModels, networkModels } from '../../src/models.js';
 import { createLog } from '../../src/log.js';
@@ -34,6 +35,8 @@ export interface TestAgentOptions {
   readonly yaml?: string;
   readonly engine?: FakeEngine;
   readonly socket?: string;
+  /** In place of those that it has otherwise. */
+  readonly dependencies?: Partial<AgentDependencies>;
   /** @param head lines that every configuration of it begins with */
   readonly origin?: (head: string) => ConfigOrigin;
 }
@@ -64,6 +67,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Ru
     random: (bytes) => new Uint8Array(bytes).fill(7),
     faults: noFaults,
     log: createLog({ level: 'silent', nodeName: 'node1' }),
+    ...options.dependencies,
     ...(options.origin === undefined ? {} : { origin: options.origin(head) }),
   });
   onTestFinished(() => (engine.closed ? undefined : agent.stop()));
