@@ -1,6 +1,6 @@
 /** Metrics for Prometheus. Names and units follow its conventions: seconds, bytes, `_total` for counters. */
 import { commands } from '@podwire/cni';
-import type { Change } from '@podwire/engine';
+import type { Change, Engine } from '@podwire/engine';
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -42,6 +42,7 @@ export interface MetricsSources {
   readonly cluster?: ClusterMember;
   readonly policy?: NodePolicy;
   readonly drift: DriftLog;
+  readonly engine: Pick<Engine, 'abandonedCalls'>;
 }
 
 /** From half a millisecond to ten seconds: an ADD takes one or two milliseconds, a deadline is ten seconds. */
@@ -53,6 +54,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const reconciles = addReconciles(registry);
   addState(registry, sources);
   addDrift(registry, sources.drift);
+  addEngine(registry, sources.engine);
   if (sources.cluster !== undefined) addCluster(registry, sources.cluster);
   if (sources.policy !== undefined) addPolicyMetrics(registry, sources.policy);
   addProcess(registry, sources.version);
@@ -172,6 +174,19 @@ function addDrift(registry: Registry, drift: DriftLog): void {
     'Times that events were dropped; everything in their place was looked at then.',
     () => drift.lost,
   );
+}
+
+function addEngine(registry: Registry, engine: MetricsSources['engine']): void {
+  new Counter({
+    name: 'podwire_engine_abandoned_calls_total',
+    help: 'Calls of a backend (rtnetlink, nftables, …) that did not end in time and were left behind.',
+    labelNames: ['backend'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [backend, count] of engine.abandonedCalls()) this.inc({ backend }, count);
+    },
+  });
 }
 
 /** Input from outside must not make new time series. */

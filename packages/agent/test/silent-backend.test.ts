@@ -110,6 +110,20 @@ describe.each([
     const { json } = await world.get('/v1/status');
     expect(json).toMatchObject({ ready: true, problem: null, lastReconcile: { failures: [] } });
   });
+
+  test('metrics count the calls that were left behind', async () => {
+    const world = await startWithPods();
+    const count = async (): Promise<string | undefined> =>
+      (await world.get('/metrics')).text
+        .split('\n')
+        .find((line) => line.startsWith(`podwire_engine_abandoned_calls_total{backend="${name}"}`))
+        ?.split(' ')[1];
+    expect(await count()).toBe('0');
+    world.hanging.add(name);
+    await reconcile(world);
+    // The silent backend is asked once in a reconcile.
+    expect(await count()).toBe('1');
+  });
 });
 
 const containingChange = (what: string): unknown =>

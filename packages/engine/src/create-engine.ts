@@ -41,6 +41,7 @@ export function createEngine(options: EngineOptions): Engine {
     verify: async (owned, call) => findDrift(forCall(context), owned, call),
     reconcile: async (desired, call) => reconcileNode(forCall(context), desired, call),
     startReconcile: (wanted) => new ReconcileRound(forCall(context), wanted),
+    abandonedCalls: () => new Map(context.limits.abandoned),
     async settle() {
       for (const queue of queues) await queue.settle();
     },
@@ -62,8 +63,9 @@ function createContext({
   now = () => performance.now(),
   onError = () => undefined,
 }: EngineOptions): EngineContext {
+  const abandoned = new Map(backends.map(({ name }) => [name, 0]));
   const queues = backends.flatMap(({ name, deferred: deletion }) => {
-    const options = { name, deletion, deadline, faults, now, onError };
+    const options = { name, deletion, deadline, abandoned, faults, now, onError };
     return deletion === undefined ? [] : [[name, new DeferredQueue({ ...options, deletion })] as const];
   });
   return {
@@ -73,6 +75,6 @@ function createContext({
     faults,
     now,
     single,
-    limits: { deadline, silent: new Map() },
+    limits: { deadline, abandoned, silent: new Map() },
   };
 }

@@ -1,7 +1,7 @@
 import { describeError } from '@podwire/errors';
 import type { FaultPoints } from '@podwire/platform';
 import type { DeferredDeletion, SessionOptions } from './contract.js';
-import { CallGuard } from './session-calls.js';
+import { type AbandonedCalls, CallGuard } from './session-calls.js';
 
 /** When deferred deletions run, in milliseconds: after so long without a call, at the latest after so long. */
 const QUIET = 25;
@@ -13,6 +13,7 @@ export interface DeferredQueueOptions {
   readonly deletion: DeferredDeletion;
   /** Milliseconds for one call of the backend. */
   readonly deadline: number;
+  readonly abandoned: AbandonedCalls;
   readonly faults: FaultPoints;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -132,8 +133,8 @@ export class DeferredQueue {
   }
 
   async #call<T>(signal: AbortSignal, work: (options: SessionOptions) => Promise<T>): Promise<T> {
-    const { name, deadline } = this.#options;
-    const guard = new CallGuard({ deadline, silent: new Map() }, signal);
+    const { name, deadline, abandoned } = this.#options;
+    const guard = new CallGuard({ deadline, abandoned, silent: new Map() }, signal);
     try {
       return await guard.run(name, work);
     } finally {

@@ -108,6 +108,11 @@ export interface Engine {
    *   It is called in the tick in which something is about to be deleted
    */
   startReconcile(wanted: () => Iterable<Owned>): Reconcile;
+  /**
+   * How many calls were left behind since the start, by backend: at the deadline, or when their caller gave up. Each of
+   * them may still be at work.
+   */
+  abandonedCalls(): ReadonlyMap<string, number>;
   /** Carries out deferred deletions now. Also runs by itself moments after a `remove`. */
   settle(): Promise<void>;
   close(): Promise<void>;

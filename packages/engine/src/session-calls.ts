@@ -20,10 +20,14 @@ import type {
 /** Backends that did not answer within one call of the engine, by name. */
 export type SilentBackends = Map<string, PodwireError>;
 
+/** How many calls were left behind since the start, by backend. */
+export type AbandonedCalls = Map<string, number>;
+
 export interface CallLimits {
   /** Milliseconds for one call of a session. */
   readonly deadline: number;
   readonly silent: SilentBackends;
+  readonly abandoned: AbandonedCalls;
 }
 
 /** The limit of the calls that one caller makes, one after the other. */
@@ -40,7 +44,7 @@ export class CallGuard {
 
   /** @throws PodwireError BACKEND_SILENT, DEADLINE_EXCEEDED when the caller's signal aborts; the work is left behind */
   async run<T>(backend: string, work: (options: SessionOptions) => Promise<T>): Promise<T> {
-    const { silent, deadline } = this.#limits;
+    const { silent, deadline, abandoned } = this.#limits;
     const silence = silent.get(backend);
     if (silence !== undefined) throw silence;
     if (this.#signal.aborted) throw givenUp(backend, this.#signal.reason);
@@ -49,6 +53,7 @@ export class CallGuard {
     try {
       return await Promise.race([watch.ended, work({ signal: watch.signal })]);
     } catch (error) {
+      if (watch.isLeftBehindBy(error)) abandoned.set(backend, (abandoned.get(backend) ?? 0) + 1);
       if (error instanceof PodwireError && error.code === 'BACKEND_SILENT') this.#noteSilence(backend, error);
       throw error;
     } finally {
@@ -91,6 +96,11 @@ class Watch {
 
   get signal(): AbortSignal {
     return this.#over.signal;
+  }
+
+  /** The engine waits for the call no more; an error of the backend's own is an answer. */
+  isLeftBehindBy(error: unknown): boolean {
+    return this.signal.aborted && this.signal.reason === error;
   }
 
   begin(backend: string): void {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type Backend,
   createEngine,
+  type DeferredDeletion,
   type Engine,
   type Owned,
   type Resource,
@@ -38,7 +39,14 @@ function createHanging(name: string): Backend {
     compare: (one: Resource, found: unknown) => kind.compare(plain(one), found),
   }));
   const open: Backend['open'] = (owned, context) => translate(name, files.open(owned, context));
-  return { ...files, name, kinds, open };
+  const deferred: DeferredDeletion = {
+    ...files.deferred!,
+    delete: async (batch, call) => {
+      if (hanging.has(`${name} delete`)) await new Promise(() => undefined);
+      return files.deferred!.delete(batch, call);
+    },
+  };
+  return { ...files, name, kinds, open, deferred };
 }
 
 const carrierOf = (name: string, carrier: string | undefined): string | undefined =>
@@ -191,4 +199,39 @@ test('resources that an answer leaves out are neither right nor wrong', async ()
   await expect(engine.verify(both, options())).rejects.toThrow('two has answered half of a question');
   const changes = await engine.reconcile([both], options());
   expect(changes).toEqual([expect.objectContaining({ action: 'failed', what: 'all 1 resources in two' })]);
+});
+
+test('calls that are left behind are counted by backend, also where the caller gives up', async () => {
+  const counts = () => Object.fromEntries(engine.abandonedCalls());
+  await engine.apply(both, options());
+  expect(counts()).toEqual({ one: 0, two: 0 });
+  hanging.add('one observe');
+  await expect(engine.verify(both, options())).rejects.toThrow('one has not answered');
+  expect(counts()).toEqual({ one: 1, two: 0 });
+  hanging.add('two observe');
+  const caller = new AbortController();
+  const verified = engine.verify(two, { signal: caller.signal });
+  caller.abort();
+  await expect(verified).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  expect(counts()).toEqual({ one: 1, two: 1 });
+});
+
+test('a deferred deletion that is left behind is counted, too', async () => {
+  hanging.add('one delete');
+  await engine.apply(one, options());
+  await engine.remove(one, options());
+  await expect(engine.settle()).rejects.toMatchObject({ code: 'BACKEND_SILENT' });
+  const count = engine.abandonedCalls().get('one');
+  // Two where the deletion had begun by itself.
+  expect([1, 2]).toContain(count);
+  hanging.clear();
+  await engine.settle();
+  expect(engine.abandonedCalls().get('one')).toBe(count);
+});
+
+test('a call that fails by itself was not left behind', async () => {
+  fs.rmSync(path.join(root, 'one'), { recursive: true });
+  await expect(engine.apply(one, options())).rejects.toThrow();
+  expect(engine.abandonedCalls().get('one')).toBe(0);
+  fs.mkdirSync(path.join(root, 'one'));
 });

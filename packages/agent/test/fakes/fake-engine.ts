@@ -189,6 +189,10 @@ export class FakeEngine implements Engine {
       .map((what) => ({ action: 'removed', what }));
   }
 
+  abandonedCalls(): ReadonlyMap<string, number> {
+    return new Map();
+  }
+
   settle(): Promise<void> {
     return Promise.resolve();
   }
