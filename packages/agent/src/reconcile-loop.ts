@@ -193,6 +193,6 @@ function logReport(log: Log, report: ReconcileReport): void {
   if (failures.length > 0) log.error(facts, 'reconciled with failures');
   else if (changes.length + removed.length > 0) log.info(facts, 'reconciled');
   else log.debug(facts, 'reconciled');
-  for (const { owner, pod, action, what, error } of changes)
-    log.info({ owner, pod, action, what, err: error }, 'changed');
+  for (const { owner, pod, action, what, gap, error } of changes)
+    log.info({ owner, pod, action, what, gap, err: error }, 'changed');
 }

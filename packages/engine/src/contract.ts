@@ -75,6 +75,8 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
   readonly removal?: 'last' | 'deferred' | 'never';
   /** Content that differs is changed without a gap. Otherwise the old one goes before the new one comes. */
   readonly inPlace: boolean;
+  /** Drift is put right without a gap, though other content cannot be put in its place; {@link inPlace} when absent. */
+  readonly repairedInPlace?: boolean;
   /** All changes to resources of its batch and place are one transaction: see {@link Session.exchange}. */
   readonly transactional?: boolean;
   /** Never half there and no other's concern: owners of nothing else are reconciled many at a time. */

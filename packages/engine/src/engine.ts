@@ -18,6 +18,8 @@ export interface Change {
   readonly action: 'repaired' | 'removed' | 'failed';
   /** In words: `route 10.244.0.5/32 dev cali0123`. */
   readonly what: string;
+  /** Of a repair that could not be done in place: traffic through the thing was interrupted. */
+  readonly gap?: true;
   readonly error?: unknown;
 }
 

@@ -16,6 +16,8 @@ export interface KindRegistry {
   readonly needsOf: (resource: Resource) => readonly string[];
   /** True when other content of the same key is changed without a gap. */
   readonly canBeReplacedInPlace: (resource: Resource) => boolean;
+  /** True when something that is there and differs is put right without a gap. */
+  readonly isRepairedInPlace: (resource: Resource) => boolean;
 }
 
 /** @throws RangeError when two kinds have one name */
@@ -50,5 +52,9 @@ export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
       return carrier === undefined ? [] : [carrier];
     },
     canBeReplacedInPlace: (resource) => of(resource).inPlace,
+    isRepairedInPlace(resource) {
+      const { inPlace, repairedInPlace = inPlace } = of(resource);
+      return repairedInPlace;
+    },
   };
 }

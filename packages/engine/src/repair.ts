@@ -161,10 +161,11 @@ function report(
   failures: readonly Failure[],
 ): Change[] {
   const failed = new Map(failures.map(({ resource, error }) => [resource, error]));
-  return drifts.map(({ resource }): Change => {
+  return drifts.map(({ resource, state }): Change => {
     const change = { owner, what: kinds.describe(resource) };
-    if (!failed.has(resource)) return { ...change, action: 'repaired' };
-    return { ...change, action: 'failed', error: failed.get(resource) };
+    if (failed.has(resource)) return { ...change, action: 'failed', error: failed.get(resource) };
+    const hadGap = state === 'changed' && !kinds.isRepairedInPlace(resource);
+    return { ...change, action: 'repaired', ...(hadGap ? { gap: true } : {}) };
   });
 }
 

@@ -94,7 +94,10 @@ const kindOf = (name: string): Kind => ({
   describe: (one) => `${name} ${(one as Item).name}`,
   after: (one) => (one as Item).after ?? [],
   check: () => undefined,
-  compare: (one, found) => (found === (one as Item).value ? undefined : { missing: 'other' }),
+  compare(one, found) {
+    if (found === undefined) return { missing: 'there is none' };
+    return found === (one as Item).value ? undefined : `it is ${found as number}`;
+  },
 });
 
 function createMemories() {
@@ -219,4 +222,21 @@ test('a circle costs a reconcile the owner that has it, and no others', async ()
     { owner: 'other', action: 'repaired' },
   ]);
   expect(present()).toEqual([{ y: 1 }, {}, {}]);
+});
+
+test('a repair of what cannot change in place is reported with its gap', async () => {
+  const { engine, memories } = createMemories();
+  const resources = ['plain', 'rigid', 'atomic'].map((kind) => item(kind, 'x'));
+  await engine.apply({ ...owner, resources }, call());
+  for (const { present } of Object.values(memories)) present.set('x', 9);
+  const repaired = (what: string) => ({ ...owner, action: 'repaired', what });
+  const reconcile = async () => engine.reconcile([{ ...owner, resources }], call());
+  expect(await reconcile()).toEqual([
+    repaired('plain x'),
+    { ...repaired('rigid x'), gap: true },
+    repaired('atomic x'),
+  ]);
+  // The gap of something that is gone is not the repair's.
+  memories.rigid.present.clear();
+  expect(await reconcile()).toEqual([repaired('rigid x')]);
 });

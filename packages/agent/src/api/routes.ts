@@ -207,12 +207,15 @@ async function explain({ context, deadline }: ApiContext, text: string): Promise
   if (text === 'node') {
     const owned = context.node.owned();
     const drifts = await context.engine.verify(owned, { signal });
-    return { owner: 'node', resources: explainResources(owned.resources, drifts) };
+    return { owner: 'node', resources: explainResources(context.engine.kinds, owned.resources, drifts) };
   }
   const key = endpointKey(findRecord(context.endpoints, text).id);
   return context.locks.withKey(key, signal, async () => {
     const record = findRecord(context.endpoints, key);
     const drifts = await context.engine.verify(ownedBy(record), { signal });
-    return { ...viewOne(context, record), resources: explainResources(record.resources, drifts) };
+    return {
+      ...viewOne(context, record),
+      resources: explainResources(context.engine.kinds, record.resources, drifts),
+    };
   });
 }

@@ -1,5 +1,5 @@
 /** Answers of the API. These shapes are what `podwire … -o json` prints, so they are part of the interface. */
-import type { Drift, Resource } from '@podwire/engine';
+import type { Drift, KindRegistry, Resource } from '@podwire/engine';
 import type { PoolReport } from '@podwire/ipam';
 import { type Bandwidth, endpointKey, type PortMapping } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
@@ -78,17 +78,22 @@ export interface ExplainedResource {
   readonly resource: Resource;
   readonly state: 'ok' | Drift['state'];
   readonly detail?: string;
+  /** Its repair interrupts traffic: it cannot be put right in place. */
+  readonly gap?: true;
 }
 
 export function explainResources(
+  kinds: Pick<KindRegistry, 'isRepairedInPlace'>,
   resources: readonly Resource[],
   drifts: readonly Drift[],
 ): ExplainedResource[] {
   const found = new Map(drifts.map((drift) => [JSON.stringify(drift.resource), drift]));
   return resources.map((resource) => {
     const drift = found.get(JSON.stringify(resource));
-    return drift === undefined
-      ? { resource, state: 'ok' }
-      : { resource, state: drift.state, detail: drift.detail };
+    if (drift === undefined) return { resource, state: 'ok' };
+    const { state, detail, foreign } = drift;
+    const isReplaced = state === 'changed' && foreign === undefined;
+    const hasGap = isReplaced && !kinds.isRepairedInPlace(resource);
+    return { resource, state, detail, ...(hasGap ? { gap: true } : {}) };
   });
 }

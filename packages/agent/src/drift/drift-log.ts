@@ -20,6 +20,8 @@ export interface DriftEntry {
   readonly action: Change['action'];
   /** The program that changed it, as far as that is known. */
   readonly by?: string;
+  /** The repair interrupted traffic. */
+  readonly gap?: true;
   readonly error?: string;
 }
 
@@ -62,15 +64,15 @@ export class DriftLog {
 
   note(changes: readonly Change[], by: string | undefined): void {
     const { endpoints, clock, log } = this.#sources;
-    for (const { owner, what, action, error } of changes) {
+    for (const { owner, what, action, gap, error } of changes) {
       const whose = nameOwner(endpoints, owner);
       this.#count(what, action);
-      const facts = { of: whose, what, action, ...compact({ by, err: error }) };
+      const facts = { of: whose, what, action, ...compact({ by, gap, err: error }) };
       if (action === 'failed') log.error(facts, 'what others changed could not be repaired');
       else log.warn(facts, 'repaired what others changed');
       this.#last.unshift({
         ...{ at: new Date(clock()).toISOString(), owner: whose, what, action },
-        ...compact({ by, error: error === undefined ? undefined : describeError(error) }),
+        ...compact({ by, gap, error: error === undefined ? undefined : describeError(error) }),
       });
     }
     this.#last.splice(KEPT);

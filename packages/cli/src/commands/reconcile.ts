@@ -14,6 +14,7 @@ type ReportView = Omit<ReconcileReport, 'changes' | 'removedEndpoints'> & {
     readonly pod?: string;
     readonly action: 'repaired' | 'removed' | 'failed';
     readonly what: string;
+    readonly gap?: true;
     readonly error?: string;
   }[];
 };
@@ -50,13 +51,14 @@ async function run(command: Command, io: Io): Promise<void> {
 }
 
 function describeChange(
-  { action, what, owner, pod, error }: ReportView['changes'][number],
+  { action, what, owner, pod, gap, error }: ReportView['changes'][number],
   paint: Colors,
 ): string {
   const verb = action.padEnd(9);
   const whose = owner === undefined ? 'no owner' : printable(pod ?? owner);
   const why = error === undefined ? '' : `: ${printable(error)}`;
-  return `${action === 'failed' ? paint.red(verb) : paint.yellow(verb)}  ${printable(what)} (${whose})${why}`;
+  const how = gap === undefined ? '' : ', with a gap in its traffic';
+  return `${action === 'failed' ? paint.red(verb) : paint.yellow(verb)}  ${printable(what)} (${whose})${how}${why}`;
 }
 
 function describeRemoved({ key, pod }: { readonly key: string; readonly pod?: string }): string {

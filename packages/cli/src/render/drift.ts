@@ -14,10 +14,11 @@ export function describeDrift(
   if (drift === undefined) return [];
   return [
     `drift      ${summarize(drift)}`,
-    ...drift.last.slice(0, SHOWN).map(({ at, owner, what, action, by }) => {
+    ...drift.last.slice(0, SHOWN).map(({ at, owner, what, action, by, gap }) => {
       const who = by === undefined ? '' : `, changed by ${by}`;
+      const how = gap === undefined ? '' : ', with a gap in its traffic';
       const age = formatAge(now - Date.parse(at));
-      return printable(`           ${age} ago, ${owner}: ${action} ${what}${who}`);
+      return printable(`           ${age} ago, ${owner}: ${action} ${what}${who}${how}`);
     }),
   ];
 }

@@ -25,11 +25,15 @@ export function renderExplained(
   width = Infinity,
   words = resourceWords,
 ): string[] {
-  const rows = explained.map(({ resource, state, detail }) => [
+  const rows = explained.map(({ resource, state, detail, gap }) => [
     state === 'ok' ? paint.green('✓') : paint.red('✗'),
     words.placeOf(resource),
     describe(resource, words),
-    state === 'ok' ? paint.dim('as planned') : paint.red(printable(`${state}: ${detail ?? ''}`)),
+    state === 'ok'
+      ? paint.dim('as planned')
+      : paint.red(
+          printable(`${state}: ${detail ?? ''}${gap === true ? ' (its repair interrupts traffic)' : ''}`),
+        ),
   ]);
   const head: Column[] = [
     { title: '', cut: 'never' },

@@ -398,7 +398,7 @@ describe('reconcile', () => {
       startedAt: 0,
       duration: 12,
       changes: [
-        { owner: 'endpoint:net,a,eth0', pod: 'default/a', action: 'repaired', what: 'route r' },
+        { owner: 'endpoint:net,a,eth0', pod: 'default/a', action: 'repaired', what: 'redirect r', gap: true },
         { action: 'removed', what: 'link x' },
       ],
       removed: ['net,c,eth0'],
@@ -408,7 +408,7 @@ describe('reconcile', () => {
     const { code, stdout } = await ask({ 'POST /v1/reconcile': { body: report } }, ['reconcile']);
     expect(code).toBe(4);
     expect(stdout.split('\n')).toEqual([
-      'repaired   route r (default/a)',
+      'repaired   redirect r (default/a), with a gap in its traffic',
       'removed    link x (no owner)',
       'removed    endpoint default/c',
       'failure    net,d,eth0: busy',

@@ -16,3 +16,17 @@ test('places that are not listened to are named', () => {
   // An agent of an earlier version.
   expect(describe({ pods: undefined })).toEqual(['drift      watching']);
 });
+
+test('a repair that interrupted traffic says so', () => {
+  const entry = {
+    at: new Date(-5).toISOString(),
+    owner: 'node',
+    what: 'nftables table t',
+    action: 'repaired',
+  };
+  const last = [{ ...entry, by: 'nft (process 7)', gap: true }, entry];
+  expect(describe({ repaired: 2, last }).slice(1)).toEqual([
+    '           5 ms ago, node: repaired nftables table t, changed by nft (process 7), with a gap in its traffic',
+    '           5 ms ago, node: repaired nftables table t',
+  ]);
+});

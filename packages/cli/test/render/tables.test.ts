@@ -86,6 +86,7 @@ describe('tables', () => {
       [
         { resource: veth, state: 'ok' },
         { resource: route, state: 'missing', detail: 'there is none' },
+        { resource: route, state: 'changed', detail: 'it is another one', gap: true },
       ],
       plain,
     );
@@ -93,6 +94,7 @@ describe('tables', () => {
       ' | WHERE | PLANNED | IN THE KERNEL',
       '✓ | node+pod | veth cali1 to eth0 in pod, MTU 1500 | as planned',
       '✗ | pod | route 0.0.0.0/0 via 169.254.1.1 | missing: there is none',
+      '✗ | pod | route 0.0.0.0/0 via 169.254.1.1 | changed: it is another one (its repair interrupts traffic)',
     ]);
   });
 });

@@ -27,7 +27,7 @@ export interface RtnetlinkKind<R extends AnyResource, F = unknown> extends Kind<
 /** A link of the node. They travel apart from entries, which name their link by an index that exists only then. */
 type LinkKind<R extends AnyResource, F> = Omit<
   RtnetlinkKind<R, F>,
-  'backend' | 'batch' | 'place' | 'key' | 'removal' | 'inPlace' | 'after'
+  'backend' | 'batch' | 'place' | 'key' | 'removal' | 'inPlace' | 'repairedInPlace' | 'after'
 > & {
   /** Of its end on the node. */
   readonly name: (resource: R) => string;
@@ -41,6 +41,8 @@ export function defineLink<R extends AnyResource>() {
     key: (resource) => linkKey('host', name(resource)),
     removal: 'deferred',
     inPlace: false,
+    // One that is another thing is missing; what differs otherwise is set on it: MTU, MAC, group.
+    repairedInPlace: true,
     after: () => keysBeforeLinks,
     ...link,
   });
