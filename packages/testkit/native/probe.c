@@ -9,6 +9,8 @@
  *   probe answer ADDRESS PORT                     sends bytes back, one connection after the other; prints "ready PORT"
  *   probe turns ADDRESS PORT COUNT                a byte there and back, so often; prints nanoseconds: taken, computed
  *   probe calls ADDRESS PORT COUNT                the same with a connection for each
+ *   probe stream ADDRESS PORT                     sends a datagram every 20 microseconds until its input ends; prints
+ *                                                 "ready PORT", and at its end how many it has sent
  *
  * Every answer of `serve` begins with a line "PEER-ADDRESS PEER-PORT LOCAL-ADDRESS LOCAL-PORT", as the server saw
  * it: that is what tests of address translation look at. A failed `ask` or `pour` prints the errno's name.
@@ -406,6 +408,19 @@ static void take_turns(const union address *to, int count, int connects) {
   printf("%llu %llu\n", (unsigned long long)(now() - start), (unsigned long long)(computed() - before));
 }
 
+/* Not connected: what the other side answers (ICMP) is no error of the next datagram. */
+static void stream(const union address *to) {
+  int s = socket(to->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (s < 0) fail("socket");
+  struct pollfd input = {.fd = 0, .events = POLLIN};
+  struct timespec pause = {.tv_nsec = 20000};
+  uint64_t sent = 0;
+  ready(port_of(to));
+  while (ppoll(&input, 1, &pause, NULL) == 0)
+    if (sendto(s, "x", 1, 0, &to->any, size_of(to)) == 1) sent++;
+  printf("%llu\n", (unsigned long long)sent);
+}
+
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -425,6 +440,9 @@ int main(int argc, char **argv) {
   } else if (argc == 5 && strcmp(mode, "pour") == 0) {
     union address to = parse(argv[2], argv[3]);
     pour(&to, (size_t)strtoull(argv[4], NULL, 10));
+  } else if (argc == 4 && strcmp(mode, "stream") == 0) {
+    union address to = parse(argv[2], argv[3]);
+    stream(&to);
   } else if (argc == 4 && strcmp(mode, "answer") == 0) {
     answer(argv[2], argv[3]);
   } else if (argc == 5 && (strcmp(mode, "turns") == 0 || strcmp(mode, "calls") == 0)) {

@@ -51,6 +51,7 @@ export {
   reaches,
   serveEcho,
   serveSink,
+  startStream,
   type Transfer,
   UnreachableError,
 } from './traffic.js';

@@ -173,3 +173,21 @@ export async function pour(
   const [received = 0, nanoseconds = 0] = output.trim().split(' ').map(Number);
   return { bytes: received, seconds: nanoseconds / 1e9, rate: (received * 8) / (nanoseconds / 1e9) };
 }
+
+export interface Stream {
+  /** Sends nothing more. @returns how many datagrams were sent */
+  stop(): Promise<number>;
+}
+
+/** Sends datagrams of one flow, some ten thousand a second; a packet filter counts them. Resolves when it has begun. */
+export async function startStream(namespace: TestNamespace, address: string, port: number): Promise<Stream> {
+  const sender = namespace.start([nativeProgram('probe'), 'stream', address, String(port)]);
+  await sender.waitForOutput(/^ready /m);
+  return {
+    async stop() {
+      sender.child.stdin?.end();
+      await sender.exited;
+      return Number(sender.stdout().trim().split('\n').at(-1));
+    },
+  };
+}
