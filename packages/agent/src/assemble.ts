@@ -1,5 +1,6 @@
 /** Dependencies of the agent, and its parts put together on them. */
 import type { Socket } from 'node:net';
+import { DesiredState } from '@podwire/desired-state';
 import type { RecordStore } from './records/record.js';
 import type { ChangeFeed, Engine, FaultPoints } from '@podwire/engine';
 import type { Clock, Ipam, IpamOptions } from '@podwire/ipam';
@@ -26,6 +27,7 @@ import { withStorePorts } from './policy/inputs/failsafes.js';
 import { createNodePolicy } from './policy/node-policy.js';
 import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
+import { noPeers, registerModelScopes } from './node/model-scopes.js';
 import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
 import { ReconcileLoop } from './reconcile-loop.js';
@@ -104,12 +106,18 @@ function createContext(
   dependencies: AgentDependencies,
   nudge: () => void,
 ): EndpointContext {
-  const cluster = createMember(config, dependencies);
+  const desired = new DesiredState({ kinds: dependencies.engine.kinds, log: dependencies.log });
+  const cluster = createMember(config, dependencies, desired);
   const { cluster: _, policy: world, ...rest } = dependencies;
   const networks = createNetworks(config, {
     ...rest,
     ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
   });
+  if (cluster === undefined) desired.register(noPeers);
+  registerModelScopes(
+    desired,
+    networks.map(({ model }) => model),
+  );
   const { readHost, readHostInSteps, routerHistory } = dependencies;
   const facts = {
     ...(cluster === undefined ? {} : { cluster: cluster.facts }),
@@ -120,10 +128,12 @@ function createContext(
   return {
     ...rest,
     networks,
+    desired,
     node: new NodeState({
       name: config.nodeName,
       networks,
       kinds: dependencies.engine.kinds,
+      desired,
       readHost,
       warn: (problem) =>
         dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
@@ -169,13 +179,17 @@ function describeCluster(
   };
 }
 
-function createMember(config: AgentConfig, dependencies: AgentDependencies): ClusterMember | undefined {
+function createMember(
+  config: AgentConfig,
+  dependencies: AgentDependencies,
+  desired: DesiredState,
+): ClusterMember | undefined {
   if (config.cluster === undefined) return undefined;
-  const { cluster: world, engine, version, readHost, random, faults, log } = dependencies;
+  const { cluster: world, version, readHost, random, faults, log } = dependencies;
   if (world === undefined) throw new PodwireError('INTERNAL', 'there is no store for the configured cluster');
   const { nodeName } = config;
   return createClusterMember({
-    kinds: engine.kinds,
+    desired,
     config: config.cluster,
     nodeName,
     version,

@@ -269,7 +269,7 @@ function addCluster(registry: Registry, member: ClusterMember): void {
   gauge(
     'podwire_peers_failed',
     'Other nodes that could not be planned or applied.',
-    () => [...peers.known.values()].filter(({ problem }) => problem !== undefined).length,
+    () => [...peers.known.keys()].filter((name) => peers.problemOf(name) !== undefined).length,
   );
   new Gauge({
     name: 'podwire_blocks',

@@ -1,6 +1,8 @@
 /** Planning without an agent: from a configuration and requests alone. Looks at nothing else, so it is always the same. */
 import { createHash } from 'node:crypto';
+import { DesiredState } from '@podwire/desired-state';
 import { createIpam } from '@podwire/ipam';
+import { silentLog } from '@podwire/platform';
 import { resourceKinds } from './resource-kinds.js';
 import { type Plan, planAdds } from './api/plan.js';
 import type { AgentConfig } from './config/index.js';
@@ -37,6 +39,7 @@ export function planWithoutAgent(
     name: config.nodeName,
     networks,
     kinds: resourceKinds,
+    desired: new DesiredState({ kinds: resourceKinds, log: silentLog }),
     readHost,
     routerHistory: freshNode,
   });

@@ -1,11 +1,11 @@
 /** Makes the node look like the records, at the start and in intervals. */
 import { setImmediate } from 'node:timers/promises';
-import type { Change, Engine, Owned, Reconcile } from '@podwire/engine';
+import type { Change, Owned, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { describeWithCode } from './errors.js';
 import { adoptHeld } from './endpoints/broken-records.js';
-import type { ClusterMember } from './cluster/contract.js';
+import { besideNode } from './cluster/peers.js';
 import {
   type EndpointContext,
   endpointOfOwner,
@@ -54,7 +54,7 @@ export interface ReconcileCall {
 
 export type ReconcileContext = TeardownContext &
   ServingState &
-  Pick<EndpointContext, 'node' | 'broken' | 'locks' | 'namespaces' | 'clock' | 'log'>;
+  Pick<EndpointContext, 'node' | 'desired' | 'broken' | 'locks' | 'namespaces' | 'clock' | 'log'>;
 
 /**
  * Looks at the host again, removes what is to be removed, then adopts, repairs and prunes. Failures of single resources
@@ -84,7 +84,7 @@ export async function reconcile(context: ReconcileContext, call: ReconcileCall):
   cluster?.followSoon();
   const changes = namePods(context.endpoints, [
     ...host.own,
-    ...host.peers,
+    ...host.others,
     ...endpoints,
     ...policies,
     ...pruned,
@@ -113,28 +113,24 @@ function namePods(endpoints: EndpointRegistry, changes: readonly Change[]): Reco
  * Resources that must not be pruned now. Beside requests those that an ADD makes and a DEL removes count too;
  * alone, endpoints in transition have no claim any more.
  */
-function listWanted({ node, cluster, endpoints, policy }: ResourceOwners, { alone }: ReconcileCall): Owned[] {
+function listWanted({ node, desired, endpoints, policy }: ResourceOwners, { alone }: ReconcileCall): Owned[] {
   const records = endpoints.all().filter(({ phase }) => !alone || phase === 'ready');
-  return [
-    node.owned(),
-    ...(cluster?.peers.owned() ?? []),
-    ...(policy?.owned() ?? []),
-    ...records.map(ownedBy),
-  ];
+  return [node.owned(), ...desired.owned(besideNode), ...(policy?.owned() ?? []), ...records.map(ownedBy)];
 }
 
 interface HostChanges {
   readonly own: readonly Change[];
-  readonly peers: readonly Change[];
+  /** Of peers, and of what else is planned beside the node's own part. */
+  readonly others: readonly Change[];
 }
 
-/** The node's own part and its peers. Nothing else changes these meanwhile. */
+/** Everything that is planned for the node. Nothing else changes it meanwhile. */
 function repairHost(
-  context: Pick<EndpointContext, 'node' | 'cluster' | 'engine' | 'readiness'>,
+  context: Pick<EndpointContext, 'node' | 'desired' | 'cluster' | 'engine' | 'readiness'>,
   round: Reconcile,
   { signal }: ReconcileCall,
 ): Promise<HostChanges> {
-  const { node, cluster, engine, readiness } = context;
+  const { node, desired, readiness } = context;
   return node.exclusively(signal, async () => {
     let own: readonly Change[] = [];
     await node.repair(async (owned) => {
@@ -142,10 +138,11 @@ function repairHost(
       return !own.some(isFailed);
     });
     noteObstacle(readiness, own);
-    if (cluster === undefined) return { own, peers: [] };
-    const peers = await round.repair(cluster.peers.owned(), { signal });
-    await followPeers(cluster.peers, engine, peers, signal);
-    return { own, peers };
+    await desired.plan(signal);
+    const others = await round.repair(desired.owned(besideNode), { signal });
+    desired.noteReconciled(describeFailures(others), besideNode);
+    await followOthers(context, signal);
+    return { own, others };
   });
 }
 
@@ -284,20 +281,20 @@ function noteNode(readiness: Readiness, own: readonly Change[]): void {
 
 const isFailed = ({ action }: Change): boolean => action === 'failed';
 
+const describeFailures = (changes: readonly Change[]): Map<string, string> =>
+  new Map(
+    changes.flatMap((change) =>
+      isFailed(change) && change.owner !== undefined ? [[change.owner, describeFailure(change)]] : [],
+    ),
+  );
+
 /** Peers that have come since are applied before anything is said to be ready: a new pod finds all of them. */
-async function followPeers(
-  peers: ClusterMember['peers'],
-  engine: Engine,
-  changes: readonly Change[],
+async function followOthers(
+  { cluster, desired, engine }: Pick<EndpointContext, 'cluster' | 'desired' | 'engine'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = changes.flatMap((change) =>
-    change.action === 'failed' && change.owner !== undefined
-      ? [[change.owner, describeFailure(change)] as const]
-      : [],
-  );
-  peers.noteReconciled(new Map(failed));
-  await peers.flush(engine, { signal });
+  if (cluster === undefined) await desired.follow({ engine, signal }, besideNode);
+  else await cluster.peers.flush(engine, { signal });
 }
 
 function describeFailure({ owner, pod, what, error }: ReconciledChange): string {

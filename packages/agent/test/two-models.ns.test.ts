@@ -6,10 +6,12 @@ import {
   type Agent,
   assertPasses,
   createPrivateHost,
+  eventually,
   type PrivateHost,
   startAgent,
   type TestNamespace,
 } from '@podwire/testkit';
+import { tetherOf } from './two-models/plain-model.js';
 import { askApi, callPlugin } from './fakes/plugin-client.js';
 
 const entry = [process.execPath, path.join(import.meta.dirname, 'two-models', 'agent.js')];
@@ -23,7 +25,7 @@ let agent: Agent;
 
 before(async () => {
   host = await createPrivateHost({ name: 'models', world: true });
-  agent = await startAgent(host, { entry, config: { networks } });
+  agent = await startAgent(host, { entry, config: { nodeName: 'n1', networks } });
 });
 after(async () => host.close());
 
@@ -49,6 +51,15 @@ async function addPod(network: string): Promise<Pod> {
 async function assertReached(from: TestNamespace, { namespace, address }: Pod): Promise<void> {
   await assertPasses(from, namespace, address);
 }
+
+const tether = tetherOf('n1');
+const readTether = () => host.run(['ip', 'route', 'show', 'type', 'blackhole', tether]);
+
+test("a model's own scope is in the kernel, and is put back when another program removes it", async () => {
+  assert.match(await readTether(), /metric 7/);
+  await host.run(['ip', 'route', 'del', 'blackhole', tether, 'metric', '7']);
+  await eventually('the route is back', async () => (await readTether()).includes('metric 7'));
+});
 
 test('pods of both networks reach each other, survive a restart untouched, and go without a trace', async () => {
   const pods = [await addPod('default'), await addPod('flat'), await addPod('default'), await addPod('flat')];

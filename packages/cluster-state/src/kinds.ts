@@ -120,6 +120,11 @@ const node = z.strictObject({
   mtu: z.int().min(576).max(65_535),
   /** The node's end of tunnels. Its addresses come from blocks of its own. */
   tunnel: z.strictObject({ mac, ipv4: address.optional(), ipv6: address.optional() }).optional(),
+  /** Facts that models publish for their plans on other nodes, by the name of the model. */
+  facts: z
+    .record(z.string().max(63), z.record(z.string().max(63), z.string().max(1024)))
+    .refine((facts) => JSON.stringify(facts).length <= 4096, 'more than 4 KiB of facts')
+    .optional(),
   /** Autonomous system number, when the node speaks BGP. */
   asn: z.int().min(1).max(4_294_967_295).optional(),
   /**

@@ -304,7 +304,14 @@ export const errorCatalogue = {
   PLAN_CONFLICT: {
     meaning:
       'Two plans need different things at one place of the kernel; the one that comes first by name has it.',
-    action: 'Correct or delete one of the two nodes.',
+    action: 'Correct or delete one of the nodes that it names.',
+    cni: 999,
+  },
+  PLAN_FAILED: {
+    meaning:
+      'Something that a network model plans on the node could not be planned or applied; the rest is served.',
+    action:
+      'Correct the object or the configuration that it is planned from. It is tried again at each reconcile.',
     cni: 999,
   },
   BGP_REFUSED: {

@@ -1,5 +1,5 @@
 /** Carries out a difference: hundreds of keys in one change, and scope by scope after a failure. */
-import type { CallOptions, Engine, Resource } from '@podwire/engine';
+import type { CallOptions, Engine, OwnerId, Resource } from '@podwire/engine';
 import { groupBy, type Log } from '@podwire/platform';
 import type { Change, Scope } from './contract.js';
 import type { Planner } from './planner.js';
@@ -59,6 +59,37 @@ export async function applyChanges(
   return { added, removed, failed };
 }
 
+export interface AtOnceOptions extends CallOptions {
+  readonly engine: Pick<Engine, 'change'>;
+  /** The engine's name for who makes the change. */
+  readonly owner: OwnerId;
+}
+
+/**
+ * Carries these out in one change: all of them or none. How a call that fails has ended may be unknown, so they are uncertain until they
+ * are tried again.
+ * @throws the engine's error
+ */
+export async function applyAtOnce(
+  planner: Planner<Resource>,
+  changes: readonly Change<Resource>[],
+  { engine, owner, ...options }: AtOnceOptions,
+): Promise<void> {
+  const begun = planner.begin(changes);
+  if (begun.length === 0) return;
+  try {
+    await engine.change({ owner }, changeSetOf(begun), options);
+    planner.succeed(begun);
+  } finally {
+    planner.abandon(begun);
+  }
+}
+
+const changeSetOf = (changes: readonly Change<Resource>[]) => ({
+  remove: changes.flatMap(({ remove }) => remove),
+  add: changes.flatMap(({ add }) => (add === undefined ? [] : [add])),
+});
+
 /** All of them together, or one scope after the other when that fails: then it is known which, and the others are served. */
 async function carryOut(
   planner: Planner<Resource>,
@@ -98,14 +129,13 @@ async function tryChange(changes: readonly Change<Resource>[], options: ApplyOpt
     changes.map(({ scope }) => scope),
     options,
   );
-  const remove = changes.flatMap((change) => change.remove);
-  const add = changes.flatMap((change) => (change.add === undefined ? [] : [change.add]));
+  const change = changeSetOf(changes);
   try {
-    await engine.change({ owner }, { remove, add }, { signal });
+    await engine.change({ owner }, change, { signal });
     return undefined;
   } catch (err) {
     signal.throwIfAborted();
-    if (add.length > 0) return err;
+    if (change.add.length > 0) return err;
     log.error({ err, owner }, 'not everything could be removed; the next reconcile does the rest');
     return undefined;
   }

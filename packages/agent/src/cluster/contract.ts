@@ -2,7 +2,8 @@
 import type { ClusterCache, ClusterCacheOptions, Keys } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, NodeAddressingOptions } from '@podwire/cluster-ipam';
 import type { Controller, ControllerOptions } from '@podwire/controller';
-import type { Engine, KindRegistry } from '@podwire/engine';
+import type { DesiredState } from '@podwire/desired-state';
+import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
 import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
@@ -48,7 +49,8 @@ export interface MemberOptions {
   readonly version: string;
   /** MAC of the node's end of tunnels; undefined where no model of its networks has tunnels. */
   readonly tunnelMac: string | undefined;
-  readonly kinds: KindRegistry;
+  /** Gets the scopes of peers. */
+  readonly desired: DesiredState;
   readonly world: ClusterWorld;
   readonly readHost: () => HostView;
   readonly random: (bytes: number) => Uint8Array;

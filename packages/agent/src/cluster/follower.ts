@@ -53,6 +53,8 @@ export class ClusterFollower {
   #isIncomplete = false;
   #networkNames: ReadonlySet<string> = new Set();
   #published = '';
+  /** By the name of the model. */
+  #modelFacts: Node['facts'];
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -104,6 +106,7 @@ export class ClusterFollower {
   resume(parts: FollowingParts): void {
     this.#applyPools(parts);
     this.#applyBlocks(parts);
+    this.#modelFacts = collectFacts(parts);
     adoptTunnel(parts.networks, this.#identity.tunnel, this.#options.world.clock.now());
     this.#noteTunnel({}, this.#identity.tunnel);
   }
@@ -113,6 +116,7 @@ export class ClusterFollower {
     this.#applyPools(parts);
     this.#applyBlocks(parts);
     this.#applyTunnel(parts);
+    this.#modelFacts = collectFacts(parts);
     this.#publish();
   }
 
@@ -132,6 +136,7 @@ export class ClusterFollower {
       addresses: compact({ ipv4, ipv6 }),
       mtu,
       tunnel: this.#tunnelView,
+      facts: this.#modelFacts,
       vanishAfter: config.vanishAfter,
       registeredAt: world.clock.now(),
     });
@@ -243,6 +248,15 @@ export class ClusterFollower {
     this.#published = text;
     this.#options.registration.publish(node);
   }
+}
+
+/** Facts that the models of this node's networks publish; undefined where there are none. */
+function collectFacts({ networks, node }: FollowingParts): Node['facts'] {
+  const published = networks.flatMap((network) => {
+    const facts = network.model.publish?.(node.view(network));
+    return facts === undefined ? [] : [[network.model.name, facts] as const];
+  });
+  return published.length === 0 ? undefined : Object.fromEntries(published);
 }
 
 /** Those that lie in pools of the network. */

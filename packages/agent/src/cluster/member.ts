@@ -281,16 +281,11 @@ class StoreMember implements ClusterMember {
   }
 
   #createPeers(): Peers {
-    const { world, nodeName, kinds, log } = this.#options;
+    const { world, nodeName, desired, log } = this.#options;
     return new Peers({
-      kinds,
-      sides: () =>
-        (this.#parts?.networks ?? []).map((network) => ({
-          model: network.model,
-          view: this.#parts!.node.view(network),
-        })),
+      desired,
       // Before the first snapshot, the journal of the earlier life is all there is.
-      viewOf: (name) => (this.#isSynced ? viewPeer(this.cache, name) : this.peers.known.get(name)?.view),
+      viewOf: (name) => (this.#isSynced ? viewPeer(this.cache, name) : this.peers.known.get(name)),
       journal: openPeerJournal(world.files, nodeName, log),
       isSynced: () => this.#isSynced,
       // A reconcile may now prune what belongs to no peer.

@@ -14,6 +14,7 @@ const view = z.object({
   tunnel: z.object({ mac: z.string(), ipv4: z.string().optional(), ipv6: z.string().optional() }).optional(),
   mtu: z.number().optional(),
   blocks: z.array(z.string()),
+  facts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
 });
 /** A peer as it was applied; only its name when it was removed. */
 const line = z.union([view, z.object({ gone: z.string() })]);

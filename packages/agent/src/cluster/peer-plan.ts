@@ -2,10 +2,9 @@
 import { addressBits, familyOf } from '@podwire/addresses';
 import type { ClusterCache } from '@podwire/cluster-state';
 import type { Resource } from '@podwire/engine';
-import type { PeerView } from '@podwire/network-contract';
+import type { NetworkSide, PeerView } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
-import type { NetworkSide } from '../node/host-tables.js';
-import { withoutDoubles } from '../node/node.js';
+import { withoutDoubles } from '../node/node-plan.js';
 
 /** The peer as the store has it; undefined when it is not registered (any more). */
 export function viewPeer(
@@ -14,12 +13,13 @@ export function viewPeer(
 ): PeerView | undefined {
   const node = cache.nodes.get(name)?.value;
   if (node === undefined) return undefined;
-  const { addresses, tunnel, mtu } = node;
+  const { addresses, tunnel, mtu, facts } = node;
   return {
     name,
     ...compact({ ipv4: addresses.ipv4, ipv6: addresses.ipv6 }),
     ...compact({ tunnel: tunnel && viewTunnel(tunnel) }),
     mtu,
+    ...compact({ facts }),
     // Also those that are pending: who has created the object has the block, and its pods must not wait for a formality.
     blocks: [...cache.blocksOf(name), ...cache.borrowedBy(name).map(asPrefix)],
   };

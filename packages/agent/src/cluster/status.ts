@@ -87,13 +87,10 @@ const unreachableOf = (peers: readonly PeerStatusView[]): { name: string; since:
   );
 
 export function viewPeers(context: NodeSide, { peers, peerLeases }: ClusterMember): PeerStatusView[] {
-  const problems = problemsByPeer(
-    context,
-    [...peers.known.values()].map(({ view }) => view),
-  );
+  const problems = problemsByPeer(context, [...peers.known.values()]);
   return [...peers.known.values()]
-    .map(({ view, problem }) => {
-      const { name, ipv4, ipv6, tunnel, mtu, blocks } = view;
+    .map(({ name, ipv4, ipv6, tunnel, mtu, blocks }) => {
+      const problem = peers.problemOf(name);
       return {
         name,
         ...compact({ ipv4, ipv6, tunnel, mtu }),

@@ -13,6 +13,7 @@ import {
   ownedBy,
   type ResourceOwners,
 } from '../endpoints/context.js';
+import { besideNode } from '../cluster/peers.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
 import { BackingOff } from './backing-off.js';
@@ -202,7 +203,7 @@ const isOf = ({ owner }: Change, { owners, leftover }: Suspicion): boolean =>
 
 /** Looks at single things first: nearly always nothing is wrong, and a round reads all of the node. */
 async function repairIfDrifted(
-  { engine, node, cluster, policy, endpoints }: ResourceOwners & Pick<KernelSide, 'engine'>,
+  { engine, node, desired, policy, endpoints }: ResourceOwners & Pick<KernelSide, 'engine'>,
   record: EndpointRecord,
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
@@ -210,7 +211,7 @@ async function repairIfDrifted(
   if (drifts.length === 0) return [];
   const round = engine.startReconcile(() => [
     node.owned(),
-    ...(cluster?.peers.owned() ?? []),
+    ...desired.owned(besideNode),
     ...(policy?.owned() ?? []),
     ...endpoints.all().map(ownedBy),
   ]);

@@ -1,5 +1,6 @@
 /** Every owner of resources on this node, for hints: kept up with what comes and goes. */
 import { type Hint, type Lead, type Owned, type OwnerId, type Place, TouchIndex } from '@podwire/engine';
+import { besideNode } from '../cluster/peers.js';
 import { type KernelSide, ownedBy, ownerOfEndpoint, type ResourceOwners } from '../endpoints/context.js';
 
 export class OwnerIndex {
@@ -7,7 +8,8 @@ export class OwnerIndex {
   readonly #index: TouchIndex;
   /** Keys of endpoints that have come, changed or gone since the last {@link refresh}. */
   readonly #changed = new Set<string>();
-  #peers = new Set<OwnerId>();
+  /** Peers, and what else is planned beside the node's own part. */
+  #planned = new Set<OwnerId>();
   #revision: number | undefined;
 
   constructor(context: ResourceOwners & Pick<KernelSide, 'engine'>) {
@@ -28,7 +30,7 @@ export class OwnerIndex {
     this.#changed.clear();
     this.#index.put(node.owned());
     for (const owned of policy?.owned() ?? []) this.#index.put(owned);
-    this.#refreshPeers();
+    this.#refreshPlanned();
   }
 
   find(hint: Hint, place: Place): Lead {
@@ -40,15 +42,15 @@ export class OwnerIndex {
     return this.#index.get(owner);
   }
 
-  #refreshPeers(): void {
-    const peers = this.#context.cluster?.peers;
-    if (peers === undefined || peers.revision === this.#revision) return;
-    this.#revision = peers.revision;
-    const gone = this.#peers;
-    this.#peers = new Set();
-    for (const owned of peers.owned()) {
+  #refreshPlanned(): void {
+    const { desired } = this.#context;
+    if (desired.revision === this.#revision) return;
+    this.#revision = desired.revision;
+    const gone = this.#planned;
+    this.#planned = new Set();
+    for (const owned of desired.owned(besideNode)) {
       this.#index.put(owned);
-      this.#peers.add(owned.owner);
+      this.#planned.add(owned.owner);
       gone.delete(owned.owner);
     }
     for (const owner of gone) this.#index.drop(owner);

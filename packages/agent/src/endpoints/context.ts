@@ -1,3 +1,4 @@
+import type { DesiredState } from '@podwire/desired-state';
 import type { EndpointRecord, RecordStore } from '../records/record.js';
 import type { Engine, FaultPoints, NamespaceIdentity, Owned, OwnerId } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
@@ -18,10 +19,11 @@ import type { ReadSockets } from './hidden-sockets.js';
 import type { HostPorts } from './host-ports.js';
 import type { EndpointRegistry } from './registry.js';
 
-/** The networks of the configuration, and the node that has them. */
+/** The networks of the configuration, the node that has them, and everything that is planned for it beside endpoints. */
 export interface NodeSide {
   readonly networks: readonly Network[];
   readonly node: NodeState;
+  readonly desired: DesiredState;
 }
 
 /** The endpoints of the node, in memory and in files, with the host ports that they claim. */
@@ -75,12 +77,14 @@ export interface EndpointContext
   extends NodeSide, EndpointState, RequestOrder, KernelSide, ServingState, ProcessSide {}
 
 /** Input of a plan of an endpoint. */
-export type PlanningInput = NodeSide &
+export type PlanningInput = Pick<NodeSide, 'networks' | 'node'> &
   Pick<EndpointState, 'endpoints'> &
   Pick<ProcessSide, 'clock' | 'random'>;
 
 /** Owners of all resources that the agent wants on the node. */
-export type ResourceOwners = Pick<NodeSide, 'node'> & Pick<EndpointState, 'endpoints'> & ClusterSide;
+export type ResourceOwners = Pick<NodeSide, 'node' | 'desired'> &
+  Pick<EndpointState, 'endpoints'> &
+  ClusterSide;
 
 /** One request. */
 export interface Call {

@@ -1,13 +1,7 @@
 /** The tables of the node that networks of several models share. Pure. */
 import type { Resource } from '@podwire/engine';
-import type { HostTable, NetworkModel, NodeView, PoolView } from '@podwire/network-contract';
+import type { HostTable, NetworkSide, PoolView } from '@podwire/network-contract';
 import { planForwardAccept, planNodeTraffic } from '@podwire/network-traffic';
-
-/** One network of this node: its model, and the node as the model sees it. */
-export interface NetworkSide {
-  readonly model: NetworkModel;
-  readonly view: NodeView;
-}
 
 export interface PlannedTables {
   /** Applied before what the models plan for the node. */

@@ -1,14 +1,22 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import { setImmediate } from 'node:timers/promises';
 import { type Family, familyOf } from '@podwire/addresses';
+import type { DesiredState } from '@podwire/desired-state';
 import type { CallOptions, Engine, KindRegistry, Owned, Resource } from '@podwire/engine';
-import type { NodeView, PoolView, RouterBefore, TunnelView, UnderlayView } from '@podwire/network-contract';
-import { type Change, Planner } from '@podwire/planner';
+import type {
+  NetworkSide,
+  NodeView,
+  PoolView,
+  RouterBefore,
+  TunnelView,
+  UnderlayView,
+} from '@podwire/network-contract';
+import { applyAtOnce, type Change } from '@podwire/planner';
 import { compact, Semaphore } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
 import { discoverMtu, type HostView, lacksIPv4 } from './host-view.js';
-import { planHostTables } from './host-tables.js';
+import { nodeDerivations, planNode, withoutBlocks } from './node-plan.js';
 import type { RouterHistory } from './router-history.js';
 
 /** State of a node in a cluster; all of it may change at any time. */
@@ -27,6 +35,8 @@ export interface NodeOptions {
   readonly name: string;
   readonly networks: readonly Network[];
   readonly kinds: KindRegistry;
+  /** Gets the scope `node`, and the facts that plans of peers read of the node. */
+  readonly desired: DesiredState;
   readonly readHost: () => HostView;
   /** The same, with other work in between. */
   readonly readHostInSteps?: () => Promise<HostView>;
@@ -38,11 +48,10 @@ export interface NodeOptions {
   readonly cluster?: ClusterFacts;
 }
 
-const scope = 'node';
+const [scope, owner] = ['node', 'node'];
 
 export class NodeState {
   readonly #options: NodeOptions;
-  readonly #planner: Planner<Resource>;
   #host: HostView;
   #router: RouterBefore | undefined;
   /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
@@ -51,8 +60,6 @@ export class NodeState {
   #warned = new Set<string>();
   /** Of each network, as they were when the list was made that is applied. */
   #appliedBlocks: readonly (readonly string[])[] = [];
-  /** Resources that a reconcile has applied, while the planner takes them over. */
-  #reconciled: readonly Resource[] | undefined;
   /** One change after the other: if one fails, its roll-back must not remove what another has found in place. */
   readonly #changing = new Semaphore(1);
   readonly #following = new Semaphore(1);
@@ -62,10 +69,12 @@ export class NodeState {
     this.#host = options.readHost();
     this.#hostMtu = discoverMtu(this.#host);
     this.#hostUses = usesOfHost(this.#host);
-    this.#planner = new Planner<Resource>({
-      plan: () => this.#reconciled ?? this.owned().resources,
-      sources: {},
-      keyOf: options.kinds.keyOf,
+    options.desired.register({
+      kind: scope,
+      plan: (_, read) => planNode(read('sides'), read('other-pools')),
+      ownerOf: () => owner,
+      sources: { sides: () => this.#readSides(), 'other-pools': () => this.#readOtherPools() },
+      derivations: nodeDerivations,
     });
     this.noteUses();
   }
@@ -130,7 +139,7 @@ export class NodeState {
 
   /** Everything the node must have now, for the whole of its networks and blocks. */
   owned(): Owned {
-    return { owner: 'node', resources: this.#plan((network) => this.view(network)) };
+    return { owner, resources: planNode(this.#readSides(), this.#readOtherPools()) };
   }
 
   /**
@@ -158,9 +167,20 @@ export class NodeState {
    * @param repair says whether all of the list is in place then
    */
   async repair(repair: (owned: Owned) => Promise<boolean>): Promise<void> {
+    const { planner } = this.#options.desired;
     await this.#changing.run(async () => {
       const [owned, blocks] = [this.owned(), this.#readBlocks()];
-      if (await repair(owned)) this.#noteApplied(owned, blocks);
+      // A reconcile carries out the whole difference, and prunes what has to go.
+      const begun = planner.begin(this.#replan());
+      try {
+        if (!(await repair(owned))) return;
+        planner.succeed(begun);
+        planner.assumeApplied([scope]);
+        // A block that was claimed after the list was made is not in it.
+        this.#appliedBlocks = blocks;
+      } finally {
+        planner.abandon(begun);
+      }
     });
   }
 
@@ -169,26 +189,12 @@ export class NodeState {
     return this.#following.run(work, signal);
   }
 
-  /** A block that was claimed after the list was made is not in it. */
-  #noteApplied({ resources }: Owned, blocks: readonly (readonly string[])[]): void {
-    this.#reconciled = resources;
-    this.#planner.adopt([scope]);
-    // It removes the rest, and what it cannot remove is tried again by the next one.
-    this.#planner.succeed(this.#planner.difference());
-    this.#reconciled = undefined;
-    this.#appliedBlocks = blocks;
+  #readSides(): NetworkSide[] {
+    return this.#options.networks.map((network) => ({ model: network.model, view: this.view(network) }));
   }
 
-  #plan(viewOf: (network: Network) => NodeView): Resource[] {
-    const { networks, cluster } = this.#options;
-    const sides = networks.map((network) => ({ model: network.model, view: viewOf(network) }));
-    const tables = planHostTables(sides, cluster?.otherPools ?? []);
-    return withoutDoubles([
-      // First: the node must not forward before it knows for whom.
-      ...tables.beforeModels,
-      ...sides.flatMap(({ model, view }) => model.planNode(view)),
-      ...tables.afterModels,
-    ]);
+  #readOtherPools(): readonly PoolView[] {
+    return this.#options.cluster?.otherPools ?? [];
   }
 
   #uses(): readonly AddressUse[] {
@@ -208,17 +214,18 @@ export class NodeState {
     return this.#options.networks.some(({ ipam }, index) => ipam.blocks() !== this.#appliedBlocks[index]);
   }
 
-  #difference(): Change<Resource>[] {
-    this.#planner.markScope(scope);
-    this.#planner.replan();
-    return this.#planner.difference();
+  /** Plans the node anew, and has the plans of peers run again where they read something that has changed. */
+  #replan(): Change<Resource>[] {
+    const { planner } = this.#options.desired;
+    planner.noteChanged(['sides', 'other-pools']);
+    return planner.planNow(scope);
   }
 
   /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
   async #applyBlocks(engine: Engine, options: CallOptions): Promise<void> {
     const blocks = this.#readBlocks();
     const apartFromBlocks = this.#planWithoutBlocks();
-    const missing = this.#difference().filter(
+    const missing = this.#replan().filter(
       ({ key, add, remove }) => add !== undefined && remove.length === 0 && !apartFromBlocks.has(key),
     );
     await this.#carryOut(missing, engine, options);
@@ -227,13 +234,13 @@ export class NodeState {
 
   /** The keys of what the node has also where it holds no block. */
   #planWithoutBlocks(): ReadonlySet<string> {
-    const resources = this.#plan((network) => ({ ...this.view(network), blocks: [] }));
+    const resources = planNode(this.#readSides().map(withoutBlocks), this.#readOtherPools());
     return new Set(resources.map((resource) => this.#options.kinds.keyOf(resource)));
   }
 
   async #syncNow(engine: Engine, options: CallOptions): Promise<boolean> {
     const blocks = this.#readBlocks();
-    const changes = this.#difference();
+    const changes = this.#replan();
     if (
       !changes
         .flatMap(({ add, remove }) => [...remove, ...(add === undefined ? [] : [add])])
@@ -245,17 +252,8 @@ export class NodeState {
     return true;
   }
 
-  /** Nothing of it has happened when it fails; it is uncertain all the same until the next try or reconcile. */
   async #carryOut(changes: readonly Change<Resource>[], engine: Engine, options: CallOptions): Promise<void> {
-    const begun = this.#planner.begin(changes);
-    const remove = begun.flatMap((change) => change.remove);
-    const add = begun.flatMap((change) => (change.add === undefined ? [] : [change.add]));
-    try {
-      await engine.change({ owner: 'node' }, { remove, add }, options);
-      this.#planner.succeed(begun);
-    } finally {
-      this.#planner.abandon(begun);
-    }
+    await applyAtOnce(this.#options.desired.planner, changes, { ...options, engine, owner });
   }
 }
 
@@ -292,9 +290,4 @@ function union(held: readonly string[], used: readonly string[]): readonly strin
   const all = [...new Set([...held, ...used])];
   unions.set(held, { used, all });
   return all;
-}
-
-/** Two networks of one model need the same parameters and tables of the node, and reach a peer through one tunnel. */
-export function withoutDoubles(resources: readonly Resource[]): Resource[] {
-  return [...new Map(resources.map((resource) => [JSON.stringify(resource), resource])).values()];
 }

@@ -136,9 +136,7 @@ test('the API shows the cluster, its peers, and what is wrong', async () => {
     await node.start();
     await node.call('ADD');
   }
-  await until(
-    () => one.member.peers.known.has('n2') && one.member.peers.known.get('n2')!.view.blocks.length > 0,
-  );
+  await until(() => (one.member.peers.known.get('n2')?.blocks.length ?? 0) > 0);
   const configuration = { file: null, hash: null, loadedAt: '', applied: [], waiting: [], problem: null };
   const ask = async (path: keyof typeof apiRoutes): Promise<Record<string, unknown>> => {
     const api = {

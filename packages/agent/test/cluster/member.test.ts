@@ -358,11 +358,11 @@ describe('peers', () => {
     };
     const two = await startNode(cluster, 'n2');
     await two.call('ADD');
-    await until(() => one.member.peers.known.get('n2')?.problem?.includes('ENETUNREACH'));
+    await until(() => one.member.peers.problemOf('n2')?.includes('ENETUNREACH'));
     one.engine.between = () => undefined;
     await one.reconciler.run();
     await until(() => isLedTo(one, two));
-    expect(one.member.peers.known.get('n2')?.problem).toBeUndefined();
+    expect(one.member.peers.problemOf('n2')).toBeUndefined();
   });
 });
 

@@ -1,4 +1,5 @@
 import { createLinuxBackends } from '@podwire/backend-linux';
+import { DesiredState } from '@podwire/desired-state';
 import { createEngine } from '@podwire/engine';
 import { createFakeSystem } from '@podwire/backend-linux/fake';
 import { listRoutes } from '@podwire/netlink';
@@ -9,6 +10,7 @@ import { expect, test } from 'vitest';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { Peers } from '../../src/cluster/peers.js';
 import { networkModels } from '../../src/models.js';
+import { nodeDerivations } from '../../src/node/node-plan.js';
 import { createMemoryFiles } from '../fakes/cluster.js';
 import { blockCount, type Happening, makeUplink, nodeCount, PeerWorld } from '../fakes/peer-world.js';
 
@@ -90,9 +92,16 @@ test('a block goes from one peer to another also when they travel apart', async 
   const engine = createEngine({ backends: createLinuxBackends(system) });
   makeUplink(system.host.route);
   const owners = new Map([['n999', ['10.244.1.0/26']]]);
+  const desired = new DesiredState({ kinds: engine.kinds, log: silentLog });
+  desired.register({
+    kind: 'node',
+    plan: () => [],
+    ownerOf: () => 'node',
+    sources: { sides: () => [{ model: networkModels[0], view: directNode }] },
+    derivations: nodeDerivations,
+  });
   const peers = new Peers({
-    kinds: engine.kinds,
-    sides: () => [{ model: networkModels[0], view: directNode }],
+    desired,
     viewOf: (name) => ({
       name,
       ipv4: `192.0.2.${name === 'n999' ? 3 : 2}/24`,
@@ -111,7 +120,7 @@ test('a block goes from one peer to another also when they travel apart', async 
   for (let number = 100; number < 1000; number++) peers.markChanged(`n${number}`);
   await peers.flush(engine, options);
   expect(listRoutes(system.host.route, { protocol: 157 })).toMatchObject([{ gateway: '192.0.2.2' }]);
-  expect(peers.known.get('n100')?.problem).toBeUndefined();
+  expect(peers.problemOf('n100')).toBeUndefined();
   await engine.close();
 });
 

@@ -1,5 +1,6 @@
 /** A node's own part and its peers on a kernel, while anything happens in the cluster around it. */
 import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
+import { DesiredState, failuresOf } from '@podwire/desired-state';
 import { createEngine, type Engine, type Owned } from '@podwire/engine';
 import {
   addAddressRequest,
@@ -19,7 +20,7 @@ import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract
 import { silentLog } from '@podwire/platform';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { planPeer } from '../../src/cluster/peer-plan.js';
-import { Peers } from '../../src/cluster/peers.js';
+import { besideNode, Peers } from '../../src/cluster/peers.js';
 import type { Network } from '../../src/networks.js';
 import { networkModels } from '../../src/models.js';
 import { NodeState } from '../../src/node/node.js';
@@ -73,6 +74,7 @@ export class PeerWorld {
   #network!: Network;
   #node!: NodeState;
   #peers!: Peers;
+  #desired!: DesiredState;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -82,11 +84,10 @@ export class PeerWorld {
 
   async start(): Promise<void> {
     this.#network = this.#makeNetwork();
-    this.#node = this.#makeNode();
-    const side = () => ({ model: this.#network.model, view: this.#node.view(this.#network) });
+    this.#desired = new DesiredState({ kinds: this.#engine.kinds, log: silentLog });
+    this.#node = this.#makeNode(this.#desired);
     this.#peers = new Peers({
-      kinds: this.#engine.kinds,
-      sides: () => [side()],
+      desired: this.#desired,
       viewOf: (name) => this.#viewOf(Number(name.slice(1))),
       isSynced: () => true,
       onKnown: () => undefined,
@@ -134,7 +135,7 @@ export class PeerWorld {
 
   /** Resources that are known to be there, in the kernel or not. */
   async drift(): Promise<string[]> {
-    const lists = [this.#node.owned(), ...this.#peers.owned()];
+    const lists = [this.#node.owned(), ...this.#desired.owned(besideNode)];
     const found = await Promise.all(
       lists.map(async (owned) => this.#engine.verify(owned, { signal: new AbortController().signal })),
     );
@@ -245,7 +246,7 @@ export class PeerWorld {
     } as unknown as Network;
   }
 
-  #makeNode(): NodeState {
+  #makeNode(desired: DesiredState): NodeState {
     const underlay: UnderlayView = { link: 'eth0', mtu: 1500, ipv4: '192.0.2.1/24' };
     const facts = {
       underlay,
@@ -262,6 +263,7 @@ export class PeerWorld {
       name: 'n0',
       networks,
       kinds: this.#engine.kinds,
+      desired,
       readHost: () => ordinaryHost,
       cluster: facts,
     });
@@ -278,11 +280,12 @@ export class PeerWorld {
     };
     const engine: Engine = {
       ...this.#engine,
-      apply: async (owned, options) => counted(async () => this.#engine.apply(owned, options)),
-      remove: async (owned, options) => counted(async () => this.#engine.remove(owned, options)),
+      change: async (owner, change, options) =>
+        counted(async () => this.#engine.change(owner, change, options)),
     };
     try {
-      if (await this.#node.sync(engine, given)) await this.#peers.flush(engine, given);
+      const options = { signal: given.signal };
+      if (await this.#node.sync(engine, options)) await this.#peers.flush(engine, options);
       else await this.#reconcile();
     } catch (error) {
       if (!given.signal.aborted) throw error;
@@ -292,16 +295,13 @@ export class PeerWorld {
   /** As reconcile.ts does it. */
   async #reconcile(): Promise<void> {
     const { signal } = new AbortController();
-    const round = this.#engine.startReconcile(() => [this.#node.owned(), ...this.#peers.owned()]);
+    const round = this.#engine.startReconcile(() => [this.#node.owned(), ...this.#desired.owned(besideNode)]);
     await this.#node.repair(async (owned) => {
       const changes = await round.repair([owned], { signal });
       return changes.every(({ action }) => action !== 'failed');
     });
-    const changes = await round.repair(this.#peers.owned(), { signal });
-    const failed = changes.filter(({ action }) => action === 'failed');
-    this.#peers.noteReconciled(
-      new Map(failed.flatMap(({ owner, what }) => (owner === undefined ? [] : [[owner, what] as const]))),
-    );
+    const changes = await round.repair(this.#desired.owned(besideNode), { signal });
+    this.#desired.noteReconciled(failuresOf(changes), besideNode);
     await this.#peers.flush(this.#engine, { signal });
     await round.finish({ signal });
   }

@@ -1,5 +1,7 @@
+import { DesiredState } from '@podwire/desired-state';
 import type { Resource } from '@podwire/engine';
 import type { NodeView, PoolView } from '@podwire/network-contract';
+import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
 import { NodeState } from '../../src/node/node.js';
 import { FakeEngine } from '../fakes/fake-engine.js';
@@ -16,6 +18,7 @@ async function createAppliedNode(blocksOf: () => readonly string[], otherPools: 
     name: 'n',
     networks,
     kinds: engine.kinds,
+    desired: new DesiredState({ kinds: engine.kinds, log: silentLog }),
     readHost: () => ordinaryHost,
     cluster,
   });
@@ -53,6 +56,7 @@ describe("the node's own part", () => {
     ];
     const node = new NodeState({
       ...{ name: 'n', kinds: engine.kinds, readHost: () => ordinaryHost },
+      desired: new DesiredState({ kinds: engine.kinds, log: silentLog }),
       networks: [{ ...networks[0]!, model: { ...model, planNode } }],
     });
     await node.repair(() => Promise.resolve(true));

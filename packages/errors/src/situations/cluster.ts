@@ -158,7 +158,14 @@ export const clusterSituations = {
   PLAN_CONFLICT: [
     {
       site: 'packages/agent/src/cluster/peers.ts',
-      message: 'PLAN_CONFLICT: ‹route 10.244.1.0/26›: nodes ‹n1› and ‹n2› need it differently; ‹n1› has it',
+      message:
+        'PLAN_CONFLICT: ‹route 10.244.1.0/26›: ‹node n1 and node n2› need it differently; ‹node n1› has it',
+    },
+  ],
+  PLAN_FAILED: [
+    {
+      site: 'packages/agent/src/node/model-scopes.ts',
+      message: 'PLAN_FAILED: ‹group:web›: ‹segment 7 has no VLAN›',
     },
   ],
   BGP_REFUSED: [

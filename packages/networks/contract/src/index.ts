@@ -3,6 +3,7 @@
  * random MAC, the uplink's MTU) is passed in.
  */
 import type { Resource } from '@podwire/engine';
+import type { Derivations, Plan, Read } from '@podwire/planner';
 import type { ZodType } from 'zod';
 import type { Encapsulation } from './encapsulation.js';
 import type { EndpointId, LeaseRecord, PodIdentity } from './identity.js';
@@ -67,6 +68,8 @@ export interface PeerView {
   readonly mtu?: number;
   /** Its blocks of the node's networks, and single addresses that it has borrowed. */
   readonly blocks: readonly string[];
+  /** Facts that models publish there, by the name of the model: see {@link NetworkModel.publish}. */
+  readonly facts?: Readonly<Record<string, PublishedFacts>>;
 }
 
 /** A network, from the agent's configuration. */
@@ -159,6 +162,43 @@ export interface NodeIdentity {
   readonly tunnelMac: string;
 }
 
+/** Facts of a node that only models understand: short texts by name. */
+export type PublishedFacts = Readonly<Record<string, string>>;
+
+/** One network of this node: its model, and the node as the model sees it. */
+export interface NetworkSide {
+  readonly model: NetworkModel;
+  readonly view: NodeView;
+}
+
+declare module '@podwire/planner' {
+  /** Facts that the plans of this node read. A model declares its own beside its plans. */
+  interface FactKinds {
+    /** The node, as the model of each of its networks sees it. */
+    sides: readonly NetworkSide[];
+    /** The same without the node's blocks: no path to a peer depends on them. */
+    'sides-for-peers': readonly NetworkSide[];
+    /** Pools of networks that this node does not have. */
+    'other-pools': readonly PoolView[];
+    /** Names of the other nodes; none outside clusters. */
+    peers: ReadonlySet<string>;
+    /** By the name of the node, as the store has it. */
+    peer: PeerView | undefined;
+  }
+}
+
+/** Scopes of one kind that a model plans beside the node, its peers and its endpoints: `group/…`, `subnet/…`. */
+export interface ModelScopes {
+  /** The part of the scopes' names before the slash. No other model has it. */
+  readonly kind: string;
+  /** Ids of all scopes that exist. Pure; runs again when something that it has read changes. */
+  readonly list: (read: Read) => Iterable<string>;
+  /** Plans one of them. Pure, as above. Collections of facts and priorities are those of the planner. */
+  readonly plan: (id: string, read: Read) => ReturnType<Plan<Resource>>;
+  /** Facts that the model derives from others. */
+  readonly derivations?: Derivations;
+}
+
 /** Tables of the node that networks of several models share, so that no single model can plan them. */
 export type HostTable = 'traffic';
 
@@ -178,7 +218,7 @@ export interface NetworkModel {
   readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
   planNode(node: NodeView): Resource[];
-  /** Plans the resources by which the node reaches the pods of another node. */
+  /** Plans the resources by which the node reaches the pods of another node. They depend on no block of this node: it has none here. */
   planPeer(node: NodeView, peer: PeerView): Resource[];
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
@@ -189,6 +229,10 @@ export interface NetworkModel {
   podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): number;
   /** Problems of the node, and of the paths to these peers. Reads nothing and changes nothing. */
   diagnose(node: NodeView, peers: readonly PeerView[]): Problem[];
+  /** Scopes that the model adds on a node that has a network of it. */
+  readonly scopes?: readonly ModelScopes[];
+  /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */
+  publish?(node: NodeView): PublishedFacts;
   /** Present in models with tunnels between nodes. */
   nodeIdentity?(nodeName: string): NodeIdentity;
 }

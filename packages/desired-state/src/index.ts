@@ -1,0 +1,2 @@
+export type * from './contract.js';
+export { DesiredState, failuresOf } from './desired-state.js';
