@@ -36,7 +36,7 @@ const below = {
   'desired-state': ['platform', 'engine', 'planner'],
   'local-api': ['platform', 'errors', 'linux'],
   store: ['errors', 'platform', 'protobuf'],
-  'cluster-state': ['errors', 'platform', 'addresses', 'store', 'networks/contract'],
+  'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
   controller: ['errors', 'platform', 'store', 'cluster-state', 'cluster-ipam'],
   bird: ['errors', 'platform', 'addresses'],

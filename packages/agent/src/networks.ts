@@ -114,8 +114,8 @@ function fixedSource(blocks: readonly string[]): BlockSource {
 
 /** @throws PodwireError CONFIG_INVALID: pools of a cluster are made without knowing the models of its nodes */
 function checkEncapsulations({ name, encapsulations }: NetworkModel, pools: readonly PoolView[]): void {
-  for (const { name: pool, encapsulation = 'direct' } of pools) {
-    if (encapsulations.includes(encapsulation)) continue;
+  for (const { name: pool, encapsulation } of pools) {
+    if (encapsulation === undefined || encapsulations.includes(encapsulation)) continue;
     const message = `pool ${pool} has the encapsulation ${encapsulation}; the model ${name} has ${encapsulations.join(', ')}`;
     throw new PodwireError('CONFIG_INVALID', message);
   }

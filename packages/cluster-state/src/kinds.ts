@@ -1,6 +1,5 @@
 /** The objects in the store, kind by kind. To change one, raise its version and add a migration. */
 import { parseAddress, parseInterfaceAddress, parsePrefix, specialKinds } from '@podwire/addresses';
-import { encapsulations } from '@podwire/network-contract';
 import type { ObjectKind } from '@podwire/store';
 import { z } from 'zod';
 
@@ -41,7 +40,11 @@ const pool = z.strictObject({
   cidr: podPrefix,
   /** Prefix length of the blocks that nodes claim. */
   blockSize: z.int().min(20).max(128),
-  encapsulation: z.enum(encapsulations),
+  /** As the network's model calls it. */
+  encapsulation: z
+    .string()
+    .max(63)
+    .regex(/^[a-z][a-z0-9-]*$/, 'no name of an encapsulation'),
   natOutgoing: z.boolean(),
   /** No new leases and no new blocks; existing ones stay. */
   disabled: z.boolean(),

@@ -1,9 +1,9 @@
 /** Shape and topology of a testbed. Pure. */
 import { PodwireError } from '@podwire/errors';
-import { type Encapsulation, encapsulations } from '@podwire/network-contract';
+import { encapsulations } from '@podwire/network-contract';
 import type { PoolInput } from '@podwire/cluster-ipam/operations';
 
-export type Fabric = Encapsulation;
+export type Fabric = (typeof encapsulations)[number];
 export type Families = 'dual' | 'ipv4' | 'ipv6';
 export type StoreKind = 'etcd' | 'embedded';
 

@@ -6,7 +6,6 @@ import { type Family, familyOf } from '@podwire/addresses';
 import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { Need } from '@podwire/cluster-ipam';
-import { encapsulates } from '@podwire/network-contract';
 import type { Network } from '../networks.js';
 import type { TunnelAddresses } from './identity.js';
 
@@ -14,8 +13,10 @@ export const tunnelOwners: Readonly<Record<Family, string>> = { 4: 'node:tunnel4
 const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof TunnelAddresses>;
 
 /** Pools of the network that go through tunnels, by name, also those that hand nothing out any more. */
-const tunnelled = ({ view }: Network, family: Family): string[] =>
-  view.pools.filter((pool) => encapsulates(pool) && familyOf(pool.cidr) === family).map(({ name }) => name);
+const tunnelled = ({ view, model }: Network, family: Family): string[] =>
+  view.pools
+    .filter((pool) => model.needsTunnelAddress?.(pool) === true && familyOf(pool.cidr) === family)
+    .map(({ name }) => name);
 
 /** Those of them that an address can come from. */
 function usable(network: Network, family: Family): string[] {

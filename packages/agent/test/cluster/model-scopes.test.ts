@@ -10,6 +10,8 @@ import { createTethers, tetherOf } from '../two-models/plain-model.js';
 /** The model of the registry, with a scope for each node and the fact that it is planned from. */
 const createModel = (tether: (node: string) => string): NetworkModel => ({
   ...networkModels[0],
+  encapsulations: ['tether'],
+  needsTunnelAddress: () => false,
   scopes: [createTethers('routed')],
   publish: ({ name }) => ({ tether: tether(name) }),
 });
@@ -31,6 +33,19 @@ const tethersOn = ({ engine }: Pick<Harness, 'engine'>): string[] =>
       ({ resource }) => resource.kind === 'route' && resource.destination === tetherOf(name),
     ),
   );
+
+test('an encapsulation of its own is taken where the model has it, and is a problem elsewhere', async () => {
+  const cluster = createTestCluster();
+  await cluster.putPool({ name: 'v4', cidr: '10.244.0.0/16', encapsulation: 'tether' });
+  const one = await startNode(cluster, 'n1');
+  await until(async () => (await one.call('ADD')).ok);
+  const other = cluster.node('n2');
+  await other.start();
+  await until(() => other.member.problems().length > 0);
+  expect(other.member.problems().join()).toContain(
+    'pool v4 has the encapsulation tether; the model routed has',
+  );
+});
 
 describe('scopes of a model', () => {
   test('are planned for the node and for each peer that publishes its fact, and go with the peer', async () => {

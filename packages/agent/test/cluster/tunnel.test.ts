@@ -1,6 +1,7 @@
 import { createIpam, type PoolSpec } from '@podwire/ipam';
 import { describe, expect, test } from 'vitest';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from '../../src/cluster/tunnel.js';
+import { networkModels } from '../../src/models.js';
 import type { Network } from '../../src/networks.js';
 
 type TestPool = PoolSpec & { readonly encapsulation: 'direct' | 'vxlan' };
@@ -22,7 +23,8 @@ function createNetwork(pools: readonly TestPool[], dry: readonly string[] = []):
     encapsulation,
     natOutgoing: true,
   }));
-  return { view: { name: 'default', pools: views }, pools, ipam } as unknown as Network;
+  const [model] = networkModels;
+  return { view: { name: 'default', pools: views }, model, pools, ipam } as unknown as Network;
 }
 
 const pool = (name: string, cidr: string, more: Partial<TestPool> = {}): TestPool => ({

@@ -25,8 +25,8 @@ const view: NodeView = {
     name: 'default',
     model: 'routed',
     pools: [
-      { name: 'four', cidr: '10.0.0.0/8', natOutgoing: true, encapsulation: encapsulation as 'vxlan' },
-      { name: 'six', cidr: 'fd00:244::/32', natOutgoing: true, encapsulation: encapsulation as 'vxlan' },
+      { name: 'four', cidr: '10.0.0.0/8', natOutgoing: true, encapsulation },
+      { name: 'six', cidr: 'fd00:244::/32', natOutgoing: true, encapsulation },
     ],
   },
   blocks: ['10.0.0.0/26', 'fd00:244::/122'],

@@ -1,7 +1,8 @@
 import type { ClusterAccess, PoolInput, PoolPatch, PoolShown } from '@podwire/cluster-ipam/operations';
 import type { Pool } from '@podwire/cluster-state';
 import { encapsulations } from '@podwire/network-contract';
-import { type Command, Option } from 'commander';
+import { suggestWord } from '@podwire/platform';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given, isOn, type Limit, onOff, readCount, readLimit, readList } from '../cluster/arguments.js';
 import { addStore } from '../cluster/options.js';
 import { withSlowProgress } from '../cluster/slow-progress.js';
@@ -99,10 +100,20 @@ interface Settings {
   readonly maxBlocksPerNode?: Limit;
 }
 
+/** Known names are offered; a name that is like none of them may be one of the network's model. */
+function encapsulationOption(): Option {
+  const option = new Option('--encapsulation <how>', 'how packets reach other nodes').choices(encapsulations);
+  return option.argParser((name) => {
+    const near = suggestWord(name, encapsulations);
+    if (near !== undefined && near !== name) throw new InvalidArgumentError(`did you mean ${near}?`);
+    return name;
+  });
+}
+
 /** Adds the settings that can be given when a pool is made, and changed later. */
 function addSettings(command: Command): Command {
   return command
-    .addOption(new Option('--encapsulation <how>', 'how packets reach other nodes').choices(encapsulations))
+    .addOption(encapsulationOption())
     .addOption(
       new Option('--nat-outgoing <word>', "traffic that leaves all pools carries the node's address").choices(
         onOff,

@@ -49,6 +49,18 @@ describe('pool create', () => {
     expect(other.stdout).toContain('vxlan-cross-subnet');
   });
 
+  test("takes an encapsulation of the network's model, and refuses a misspelled one", async () => {
+    const cluster = createCluster();
+    const own = await cluster.podwire('pool create main 10.244.0.0/16 --encapsulation geneve');
+    expect([own.code, own.stdout]).toEqual([0, 'pool main: 10.244.0.0/16, blocks of /26, geneve\n']);
+    const misspelled = await cluster.podwire('pool set main --encapsulation vxlna');
+    expect(misspelled.code).toBe(2);
+    expect(misspelled.stderr).toContain('did you mean vxlan?');
+    const invalid = await cluster.podwire('pool set main --encapsulation A/B');
+    expect(invalid.code).toBe(1);
+    expect(invalid.stderr).toContain('encapsulation: no name of an encapsulation');
+  });
+
   test('says which field is wrong', async () => {
     const cluster = await createUsedCluster();
     const { code, stderr } = await cluster.podwire('pool create second 10.244.8.0/24');

@@ -8,7 +8,7 @@ import type { ZodType } from 'zod';
 import type { Encapsulation } from './encapsulation.js';
 import type { EndpointId, LeaseRecord, PodIdentity } from './identity.js';
 
-export { type Encapsulation, encapsulates, encapsulations } from './encapsulation.js';
+export { type Encapsulation, encapsulations } from './encapsulation.js';
 export { type EndpointId, endpointKey, type LeaseRecord, type PodIdentity } from './identity.js';
 
 /** One entry of the `portMappings` capability, validated (CNI conventions, "Dynamic plugin specific fields"). */
@@ -34,7 +34,7 @@ export interface PoolView {
   /** ADDRESS/LENGTH */
   readonly cidr: string;
   readonly natOutgoing: boolean;
-  /** `direct` when absent. */
+  /** One of the model's. Absent outside clusters: there are no other nodes. */
   readonly encapsulation?: Encapsulation;
 }
 
@@ -233,6 +233,11 @@ export interface NetworkModel {
   readonly scopes?: readonly ModelScopes[];
   /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */
   publish?(node: NodeView): PublishedFacts;
+  /**
+   * Present in models with tunnels that end at an address of a pod's kind: reports if a node needs one for this pool. It is taken from
+   * the pools for which this is true.
+   */
+  needsTunnelAddress?(pool: PoolView): boolean;
   /** Present in models with tunnels between nodes. */
   nodeIdentity?(nodeName: string): NodeIdentity;
 }

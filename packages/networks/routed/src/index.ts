@@ -1,4 +1,5 @@
 import { encapsulations, type NetworkModel } from '@podwire/network-contract';
+import { travelsInVxlan } from '@podwire/network-traffic';
 import { diagnose } from './diagnose.js';
 import { planEndpoint } from './endpoint.js';
 import { podMtu } from './mtu.js';
@@ -21,6 +22,7 @@ export function createRoutedModel(): NetworkModel {
     planEndpoint,
     podMtu,
     diagnose,
+    needsTunnelAddress: travelsInVxlan,
     nodeIdentity: (nodeName) => ({ tunnelMac: tunnelMac(nodeName) }),
   };
 }

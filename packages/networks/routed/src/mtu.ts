@@ -1,11 +1,5 @@
-import {
-  encapsulates,
-  type NodeView,
-  type PeerView,
-  type Problem,
-  type UnderlayView,
-} from '@podwire/network-contract';
-import { tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
+import type { NodeView, PeerView, Problem, UnderlayView } from '@podwire/network-contract';
+import { travelsInVxlan, tunnelFamily, tunnelOverhead } from '@podwire/network-traffic';
 import { pairOf, shareTunnel } from './path.js';
 
 /** RFC 8200 §5: the kernel switches IPv6 off on links with less. */
@@ -23,7 +17,7 @@ export const tunnelMtu = (underlay: UnderlayView): number => underlay.mtu - over
 export function podMtu(node: Pick<NodeView, 'network' | 'underlay' | 'mtu'>): number {
   const { underlay, network } = node;
   if (underlay === undefined) return node.mtu;
-  return network.pools.some(encapsulates) ? tunnelMtu(underlay) : underlay.mtu;
+  return network.pools.some(travelsInVxlan) ? tunnelMtu(underlay) : underlay.mtu;
 }
 
 /**

@@ -9,6 +9,7 @@ export { isSource, planSources } from './sources.js';
 export {
   addressIn,
   needsTunnel,
+  travelsInVxlan,
   tunnel,
   tunnelEnd,
   tunnelFamily,

@@ -1,6 +1,6 @@
 import { type Family, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import type { NftElement } from '@podwire/backend-linux/resources';
-import { encapsulates, type NodeView, type PeerView } from '@podwire/network-contract';
+import type { NodeView, PeerView, PoolView } from '@podwire/network-contract';
 import { trafficTable } from './traffic-table.js';
 
 /**
@@ -12,9 +12,13 @@ export const tunnel = { link: 'podwire-vx', id: 4096, port: 4789 } as const;
 /** Bytes that a tunnel adds to a packet: outer IP header, UDP 8, VXLAN 8, inner Ethernet 14 (RFC 7348 §5). */
 export const tunnelOverhead: Readonly<Record<Family, number>> = { 4: 50, 6: 70 };
 
+/** Reports if packets of such a pool ever travel in tunnels. */
+export const travelsInVxlan = ({ encapsulation }: Pick<PoolView, 'encapsulation'>): boolean =>
+  encapsulation === 'vxlan' || encapsulation === 'vxlan-cross-subnet';
+
 /** Reports if a node needs its tunnel device for this network. */
 export function needsTunnel({ network, underlay }: Pick<NodeView, 'network' | 'underlay'>): boolean {
-  return underlay !== undefined && network.pools.some(encapsulates);
+  return underlay !== undefined && network.pools.some(travelsInVxlan);
 }
 
 type Addresses = Pick<PeerView, 'ipv4' | 'ipv6'>;
