@@ -119,6 +119,37 @@ export class DesiredState {
     return { ...outcome, planned: planned.filter((scope) => filter(kindNameOf(scope))) };
   }
 
+  /**
+   * Resolves when everything that these scopes want is there. Plans and applies what is not, without a queue: beside {@link follow},
+   * whose changes under way it waits for.
+   * @throws the plan's error, the engine's, one that names a lost conflict or an unknown scope, or the signal's reason
+   */
+  async ensure(scopes: readonly Scope[], { engine, signal }: FollowOptions): Promise<void> {
+    if (this.#areInForce(scopes)) return;
+    for (const kind of new Set(scopes.map((scope) => this.#kindOf(scope))))
+      if (kind.list !== undefined) this.planner.planNow(kind.kind);
+    for (const scope of scopes) await this.#applyNow(scope, { engine, signal });
+    await this.planner.inForce(scopes, { signal });
+  }
+
+  #areInForce(scopes: readonly Scope[]): boolean {
+    try {
+      return scopes.every((scope) => this.#isListed(scope)) && this.planner.isInForce(scopes);
+    } catch {
+      // An earlier attempt has failed; there is another one now.
+      return false;
+    }
+  }
+
+  async #applyNow(scope: Scope, { engine, signal }: FollowOptions): Promise<void> {
+    if (!this.#isListed(scope)) throw new RangeError(`there is no ${this.ownerOf(scope)}`);
+    const changes = this.planner.planNow(scope);
+    this.#report([scope]);
+    const options = { engine, signal, log: this.#log, ownerOf: (each: Scope) => this.ownerOf(each) };
+    const { failed } = await applyChanges(this.planner, changes, options);
+    for (const change of changes) this.#noteApplied(change.scope, failed);
+  }
+
   /** Lists what has to be there, by owner. */
   owned(filter: KindFilter = isAny): Owned[] {
     return this.#scopesOf(filter)
@@ -175,11 +206,16 @@ export class DesiredState {
     this.#revision++;
     const kind = this.#kindOf(scope);
     if (isListOf(scope, kind)) return this.#list(kind, kind.list(read));
-    const isListed = this.#listed.get(kind.kind)?.has(idOf(scope)) ?? true;
-    const planned = isListed ? kind.plan(idOf(scope), read) : undefined;
+    const planned = this.#isListed(scope) ? kind.plan(idOf(scope), read) : undefined;
     // Something of a scope that is gone can't be missing.
     if (planned === undefined) this.#applyErrors.delete(scope);
     return planned;
+  }
+
+  /** Scopes of a kind that does not list them exist when their plan says so. */
+  #isListed(scope: Scope): boolean {
+    const { kind, list } = this.#kindOf(scope);
+    return list === undefined || this.#listed.get(kind)?.has(idOf(scope)) === true;
   }
 
   /** The list of a kind's scopes is a plan itself, of a scope with the name of the kind: it has no resources. */

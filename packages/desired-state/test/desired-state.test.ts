@@ -248,3 +248,62 @@ describe('a kind that lists its scopes', () => {
     expect(planned).toEqual(['c']);
   });
 });
+
+describe('scopes that a call needs now', () => {
+  const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+
+  function createTenants() {
+    const database = new Database();
+    const engine = createEngine({ backends: [database.createBackend()] });
+    const desired = new DesiredState({ kinds: engine.kinds, log: silentLog });
+    const tenants = new Set(['a']);
+    desired.register({
+      ...{ kind: 'tenant', ownerOf: (id) => `tenant:${id}` },
+      list: (read) => (read('zone') === '' ? [] : tenants),
+      plan: (id) => [{ kind: 'row', table: 'tenant', name: id, columns: {} }],
+      sources: { zone: () => 'here' },
+    });
+    return { database, engine, desired, tenants };
+  }
+
+  test('are planned and applied at once, and cost nothing then', async () => {
+    const { database, engine, desired } = createTenants();
+    await desired.ensure(['tenant/a'], { engine, signal: soon() });
+    expect(database.listOurs()).toEqual(['tenant/a {}']);
+    const { revision } = desired;
+    await desired.ensure(['tenant/a'], { engine, signal: soon() });
+    expect(desired.revision).toBe(revision);
+  });
+
+  test('are found where their list has changed since it was made', async () => {
+    const { database, engine, desired, tenants } = createTenants();
+    await desired.follow({ engine, signal: soon() });
+    tenants.add('b');
+    await desired.ensure(['tenant/b'], { engine, signal: soon() });
+    expect(database.listOurs()).toEqual(['tenant/a {}', 'tenant/b {}']);
+  });
+
+  test('are refused where there is no such scope', async () => {
+    const { engine, desired } = createTenants();
+    const call = desired.ensure(['tenant/none'], { engine, signal: soon() });
+    await expect(call).rejects.toThrow('there is no tenant:none');
+  });
+
+  test('fail with the error of the engine, and are tried again by the next call', async () => {
+    const { database, engine, desired } = createTenants();
+    database.refused.add('tenant/a');
+    const call = desired.ensure(['tenant/a'], { engine, signal: soon() });
+    await expect(call).rejects.toThrow('tenant/a is refused');
+    expect([...desired.problems().keys()]).toEqual(['tenant/a']);
+    database.refused.clear();
+    await desired.ensure(['tenant/a'], { engine, signal: soon() });
+    expect(desired.problems().size).toBe(0);
+  });
+
+  test('are waited for where another call has begun to apply them', async () => {
+    const { database, engine, desired } = createTenants();
+    const calls = Array.from({ length: 5 }, () => desired.ensure(['tenant/a'], { engine, signal: soon() }));
+    await Promise.all([...calls, desired.follow({ engine, signal: soon() })]);
+    expect(database.written).toEqual(['tenant/a']);
+  });
+});

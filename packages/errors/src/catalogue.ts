@@ -312,7 +312,7 @@ export const errorCatalogue = {
       'Something that a network model plans on the node could not be planned or applied; the rest is served.',
     action:
       'Correct the object or the configuration that it is planned from. It is tried again at each reconcile.',
-    cni: 999,
+    cni: 11,
   },
   BGP_REFUSED: {
     meaning: 'The BGP daemon refused its configuration or does not answer.',

@@ -224,7 +224,7 @@ type UndoContext = TeardownContext & Pick<EndpointContext, 'cleanupDeadline' | '
 
 /** Writes the record, then changes the kernel. Rolls everything back when a step fails. */
 async function wire(
-  context: UndoContext & Pick<NodeSide, 'node'>,
+  context: UndoContext & Pick<NodeSide, 'node' | 'desired'>,
   record: EndpointRecord,
   call: Call,
 ): Promise<EndpointRecord> {
@@ -237,6 +237,7 @@ async function wire(
     call.trace.stage('node');
     await context.node.ensure(context.engine, options());
     context.faults.reach('add:node-ready');
+    await ensureNeeds(context, record, call);
     await select(context, record, call);
     call.trace.stage('apply');
     await context.engine.apply(ownedBy(record), options());
@@ -247,6 +248,23 @@ async function wire(
   }
   context.faults.reach('add:applied');
   return markReady(context, record, call);
+}
+
+/** Scopes of its model: a group's flows, say, which the first packet has to find. */
+async function ensureNeeds(
+  { desired, engine }: Pick<EndpointContext, 'desired' | 'engine'>,
+  { needs = [] }: EndpointRecord,
+  { signal, trace }: Call,
+): Promise<void> {
+  if (needs.length === 0) return;
+  trace.stage('needs');
+  try {
+    await desired.ensure(needs, { engine, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `the pod needs ${needs.join(', ')}, which could not be put in force`;
+    throw new PodwireError('PLAN_FAILED', message, { cause: error });
+  }
 }
 
 /** Before its link is there: from the first packet on, the pod's policy is in force. */

@@ -142,7 +142,9 @@ const hostLinksOf = ({ links }: PlannedEndpoint): string[] =>
   links.filter(({ side }) => side === 'host').map(({ name }) => name);
 
 /** The resources of the node and the result of the plugin. */
-type Content = Pick<EndpointRecord, 'resources' | 'answer'> & { readonly hostLinks: readonly string[] };
+type Content = Pick<EndpointRecord, 'resources' | 'needs' | 'answer'> & {
+  readonly hostLinks: readonly string[];
+};
 
 function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): Content {
   const { delegation, network, namespace, request } = spec;
@@ -155,13 +157,14 @@ function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): 
     // As people see it in `plan` and `explain`, and as it is made.
     resources: inApplyOrder(resourceKinds, planned.resources),
     hostLinks: hostLinksOf(planned),
+    ...compact({ needs: planned.needs }),
     answer: buildAnswer(compact({ planned, leases, netns: namespace.path, dns: request.dns })),
   };
 }
 
 function toRecord(
   endpoint: Endpoint,
-  { resources, answer, hostLinks }: Content,
+  { resources, needs, answer, hostLinks }: Content,
   { network, namespace, request }: EndpointSpec,
   now: number,
 ): EndpointRecord {
@@ -182,6 +185,7 @@ function toRecord(
     leases,
     endpoint: details,
     resources,
+    ...compact({ needs }),
     answer,
     createdAt: now,
     facts: request.facts,

@@ -31,6 +31,8 @@ export interface EndpointRecord {
   /** Kept to compare, to explain and to plan again. */
   readonly endpoint: EndpointDetails;
   readonly resources: readonly Resource[];
+  /** Scopes that its model needs on the node; absent where there are none. */
+  readonly needs?: readonly string[];
   /** The CNI result as answered, in the newest version of the specification. */
   readonly answer: Result;
   /** milliseconds since the epoch */

@@ -56,6 +56,7 @@ const record = z.object({
   leases: z.array(z.object({ address, pool: z.string() })),
   endpoint: details,
   resources: z.array(z.unknown()),
+  needs: z.array(z.string()).optional(),
   answer,
   createdAt: z.number(),
   facts: endpointFacts.optional(),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { indexModels, networkModels } from '../../src/models.js';
 import { describeScopeProblems } from '../../src/node/model-scopes.js';
 import { createTestCluster, keys, type TestCluster, type TestNode, until } from '../fakes/cluster.js';
-import { createReadyHarness, type Harness } from '../fakes/harness.js';
+import { createReadyHarness, type Harness, keyOf } from '../fakes/harness.js';
 import { createTethers, tetherOf } from '../two-models/plain-model.js';
 
 /** The model of the registry, with a scope for each node and the fact that it is planned from. */
@@ -45,6 +45,66 @@ test('an encapsulation of its own is taken where the model has it, and is a prob
   expect(other.member.problems().join()).toContain(
     'pool v4 has the encapsulation tether; the model routed has',
   );
+});
+
+describe('scopes that an endpoint needs', () => {
+  const blockOf = (id: string): string => id.split('/').slice(1).join('/');
+
+  /** A scope for each block of the node, and endpoints that need those of all its blocks. */
+  const needing: NetworkModel = {
+    ...networkModels[0],
+    scopes: [
+      {
+        kind: 'pen',
+        list: (read) => read('sides').flatMap(({ view }) => view.blocks),
+        plan: (block) => [{ kind: 'route', in: 'host', type: 'blackhole', destination: block, metric: 7 }],
+      },
+    ],
+    planEndpoint: (endpoint, node) => ({
+      ...networkModels[0].planEndpoint(endpoint, node),
+      needs: node.blocks.map((block) => `pen/${block}`),
+    }),
+  };
+  const yaml = 'networks: [{ name: n, pools: [{ cidr: 10.1.0.0/24, blockSize: 31 }] }]';
+  const dependencies = { models: indexModels([needing]) };
+  const pensOn = ({ engine }: Harness): string[] =>
+    [...engine.present.values()].flatMap(({ resource }) =>
+      resource.kind === 'route' && resource.metric === 7 ? [resource.destination] : [],
+    );
+
+  test('are in force before the pod is wired, also where its block is new', async () => {
+    const agent = await createReadyHarness({ yaml, dependencies });
+    const pens: string[][] = [];
+    agent.engine.between = (point) => {
+      if (point === 'apply veth') pens.push(pensOn(agent));
+    };
+    for (const id of ['c1', 'c2']) expect((await agent.call('ADD', { id })).ok).toBe(true);
+    expect(pens).toEqual([['10.1.0.0/31'], ['10.1.0.0/31', '10.1.0.2/31']]);
+    const { needs } = agent.context.endpoints.get(keyOf('c2'))!;
+    expect(needs!.map(blockOf)).toEqual(['10.1.0.0/31', '10.1.0.2/31']);
+  });
+
+  test('are not planned again by an ADD that finds them in force', async () => {
+    const agent = await createReadyHarness({ yaml: yaml.replace('31', '26'), dependencies });
+    await agent.call('ADD', { id: 'c1' });
+    const { revision } = agent.context.desired;
+    await agent.call('ADD', { id: 'c2' });
+    expect(agent.context.desired.revision).toBe(revision);
+  });
+
+  test('make the ADD fail where they cannot be, and the next one tries again', async () => {
+    const agent = await createReadyHarness({ yaml, dependencies });
+    agent.engine.between = () => {
+      if (agent.engine.busy.has('pen:10.1.0.0/31')) throw new Error('ENOSPC');
+    };
+    const { ok, json } = await agent.call('ADD');
+    expect([ok, json.code]).toEqual([false, 11]);
+    expect(json.msg).toContain('PLAN_FAILED: the pod needs pen/10.1.0.0/31');
+    expect(agent.context.endpoints.size).toBe(0);
+    agent.engine.between = () => undefined;
+    expect((await agent.call('ADD')).ok).toBe(true);
+    expect(pensOn(agent)).toContain('10.1.0.0/31');
+  });
 });
 
 describe('scopes of a model', () => {

@@ -84,6 +84,7 @@ function planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint {
       { side: 'host', ...host },
       { side: 'pod', ...pod },
     ],
+    needs: [`tether/${node.name}`],
     mtu: node.mtu,
     routes: [{ dst: '0.0.0.0/0', gw: gateway }],
     gateways: [gateway],

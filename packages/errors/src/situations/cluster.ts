@@ -167,6 +167,10 @@ export const clusterSituations = {
       site: 'packages/agent/src/node/model-scopes.ts',
       message: 'PLAN_FAILED: ‹group:web›: ‹segment 7 has no VLAN›',
     },
+    {
+      site: 'packages/agent/src/endpoints/add.ts',
+      message: 'the pod needs ‹group/web›, which could not be put in force',
+    },
   ],
   BGP_REFUSED: [
     {

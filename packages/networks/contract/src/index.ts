@@ -136,6 +136,11 @@ export interface PlannedLink {
 export interface PlannedEndpoint {
   readonly resources: readonly Resource[];
   /**
+   * Scopes of the model (`group/web`) that must be in force on the node before the pod's links are there. The ADD waits for them, and
+   * has them planned and applied itself where they are not.
+   */
+  readonly needs?: readonly string[];
+  /**
    * In the order of the CNI result's `interfaces`. The first one of the pod's side has the addresses; the first one of the host's side,
    * if there is any, is shown as the endpoint's interface. No two endpoints may have a link of one name on the host's side.
    */
