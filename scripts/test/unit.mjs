@@ -10,6 +10,7 @@ export async function runUnit({ root, grep, quick, files, env, temporary }) {
   const parameters = [
     ...[path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...files],
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--passWithNoTests'],
+    `--reporter=${path.join(import.meta.dirname, 'failed-files.mjs')}`,
     ...(grep === undefined ? [] : ['--testNamePattern', grep]),
   ];
   const quickly = quick ? { PODWIRE_TEST_QUICK: '1' } : {};
