@@ -33,7 +33,7 @@ const below = {
   'policy-compliance': ['objects', 'policy', 'policy-evaluator'],
   'networks/policy': ['platform', 'engine', 'policy', linuxResources],
   planner: ['platform', 'engine'],
-  'desired-state': ['platform', 'engine', 'planner'],
+  'desired-state': ['platform', 'errors', 'engine', 'planner'],
   'local-api': ['platform', 'errors', 'linux'],
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],

@@ -16,6 +16,7 @@ import { PendingAdds } from './endpoints/pending-adds.js';
 import type { EndpointContext } from './endpoints/context.js';
 import { createBrokenRecords } from './endpoints/broken-records.js';
 import type { ReadSockets } from './endpoints/hidden-sockets.js';
+import { EndpointScopes } from './endpoints/endpoint-scopes.js';
 import { createHostPorts } from './endpoints/host-ports.js';
 import { createEndpointRegistry } from './endpoints/registry.js';
 import type { Service } from './endpoints/serve-request.js';
@@ -140,6 +141,7 @@ function createContext(
       ...facts,
     }),
     endpoints,
+    scopes: new EndpointScopes(desired, endpoints),
     ports: createHostPorts(),
     broken: createBrokenRecords(),
     locks: new KeyedMutex(),

@@ -8,11 +8,11 @@ import { adoptHeld } from './endpoints/broken-records.js';
 import { besideNode } from './cluster/peers.js';
 import {
   type EndpointContext,
-  endpointOfOwner,
   ownedBy,
   type ResourceOwners,
   type ServingState,
 } from './endpoints/context.js';
+import { endpointOfOwner } from './endpoints/owners.js';
 import { teardown, type TeardownContext } from './endpoints/teardown.js';
 import { describeEndpoint, type EndpointRegistry, podName } from './endpoints/registry.js';
 import type { Namespaces } from './node/namespaces.js';

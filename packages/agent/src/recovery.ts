@@ -18,6 +18,7 @@ export function loadRecords(
     context.endpoints.put(record);
     context.ports.claim(record);
   }
+  context.scopes.adopt();
   const intact = new Set(records.map(({ id }) => endpointKey(id)));
   for (const record of broken) noteBroken(context, record, intact);
   if (context.broken.all().some(({ phase }) => phase === 'ready')) holdWired(context);

@@ -1,13 +1,14 @@
 /** An agent of which one backend hangs: a real engine on a kernel in memory, seen through the agent's sockets. */
 import { randomBytes } from 'node:crypto';
 import { createLinuxBackends } from '@podwire/backend-linux';
-import { createFakeSystem, type FakeSystem } from '@podwire/backend-linux/fake';
-import { type Backend, createEngine, type NamespaceIdentity, type Session } from '@podwire/engine';
+import { createFakeSystem } from '@podwire/backend-linux/fake';
+import { type Backend, createEngine, type Session } from '@podwire/engine';
 import { deleteRouteRequest, listRoutes, type Route } from '@podwire/netlink';
 import { describe, expect, test } from 'vitest';
 import type { ReconcileReport } from '../src/reconcile.js';
 import { containing } from './fakes/matchers.js';
 import { makeUplink } from './fakes/peer-world.js';
+import { namespacesOf } from './fakes/system-namespaces.js';
 import { type RunningAgent, startTestAgent } from './fakes/running-agent.js';
 
 /** Milliseconds that a call of a backend may take here. */
@@ -55,18 +56,6 @@ async function startWithPods(): Promise<World> {
   const dropRoute = (address: string): void =>
     void system.host.route.request([deleteRouteRequest({ destination: `${address}/32` })]);
   return { ...running, hanging, routeTo, dropRoute };
-}
-
-function namespacesOf(system: FakeSystem) {
-  const identities = new Map<string, NamespaceIdentity>();
-  return {
-    identify(path: string): NamespaceIdentity {
-      const identity = identities.get(path) ?? system.addPod(path);
-      identities.set(path, identity);
-      return identity;
-    },
-    isGone: () => false,
-  };
 }
 
 const [plain, ports] = ['10.244.0.1', '10.244.0.2'];

@@ -1,5 +1,12 @@
 /** Types of a desired state and of its users. */
-import type { Engine, KindRegistry, OwnerId, Resource } from '@podwire/engine';
+import type {
+  CallOptions,
+  Engine,
+  KindRegistry,
+  NamespaceIdentity,
+  OwnerId,
+  Resource,
+} from '@podwire/engine';
 import type { ApplyOutcome, Derivations, FactSources, Journal, Plan, Read, Scope } from '@podwire/planner';
 import type { Log } from '@podwire/platform';
 
@@ -56,6 +63,14 @@ export type KindFilter = (kind: string) => boolean;
 export interface FollowOptions {
   readonly engine: Pick<Engine, 'change'>;
   readonly signal: AbortSignal;
+}
+
+export interface ApplyScopeOptions extends CallOptions {
+  readonly engine: Pick<Engine, 'change'>;
+  /** Of its `pod` place. */
+  readonly namespace?: NamespaceIdentity;
+  /** Resources of a scope that is gone: an earlier call may have failed to remove some of them. */
+  readonly left?: readonly Resource[];
 }
 
 export interface FollowOutcome extends ApplyOutcome {

@@ -4,9 +4,11 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Change, Owned, OwnerId, Resource } from '@podwire/engine';
-import { applyChanges, Planner, type Read, type Scope } from '@podwire/planner';
-import { groupBy, type Log } from '@podwire/platform';
+import { PodwireError } from '@podwire/errors';
+import { applyAtOnce, applyChanges, Planner, type Read, type Scope } from '@podwire/planner';
+import { compact, groupBy, type Log } from '@podwire/platform';
 import type {
+  ApplyScopeOptions,
   DesiredStateOptions,
   FollowOptions,
   FollowOutcome,
@@ -16,6 +18,7 @@ import type {
   ReconcileOptions,
   ScopeKind,
 } from './contract.js';
+import { failuresOf, idOf, keyIn, kindNameOf } from './names.js';
 
 /** Plans between two turns of the event loop. */
 const plansAtOnce = 256;
@@ -26,6 +29,7 @@ export class DesiredState {
   /** For single scopes: to mark them, to plan one at once, to wait until some are in force. */
   readonly planner: Planner<Resource>;
   readonly #log: Log;
+  readonly #keyOf: (resource: Resource, scope: Scope) => string;
   readonly #kinds = new Map<string, AnyKind>();
   /** The planner looks up sources when it reads: kinds may come after it. */
   readonly #sources: Record<string, (id: string) => unknown> = {};
@@ -46,17 +50,18 @@ export class DesiredState {
 
   constructor({ kinds, log }: DesiredStateOptions) {
     this.#log = log;
+    this.#keyOf = (resource, scope) => keyIn(kinds, resource, scope);
     this.planner = new Planner<Resource>({
       plan: (scope, read) => this.#plan(scope, read),
       sources: this.#sources,
       derivations: this.#derivations,
-      keyOf: kinds.keyOf,
+      keyOf: this.#keyOf,
       describe: kinds.describe,
       onPlanError: (scope, error) => this.#thrown.set(scope, error),
     });
   }
 
-  /** Another number when {@link owned} may be others. */
+  /** Another number when {@link owned} may be others, but for scopes that {@link applyScope} has planned. */
   get revision(): number {
     return this.#revision;
   }
@@ -84,6 +89,7 @@ export class DesiredState {
     this.#adopting = kind;
     this.planner.adopt(found.map(([id]) => `${kind}/${id}`));
     this.#adopting = undefined;
+    this.#revision++;
     for (const [id, fact] of found) onPlanned?.(id, this.#takeRun(`${kind}/${id}`, fact));
   }
 
@@ -120,6 +126,37 @@ export class DesiredState {
   }
 
   /**
+   * Plans a scope at once and applies what differs, as one change of its own: all or nothing where something comes, and as far as
+   * possible where all of it goes. What another scope wants, too, stays; what another call is about to make is waited for.
+   * {@link noteUndone} after an error that left nothing.
+   * @throws PodwireError PLAN_CONFLICT; the plan's error, the engine's, or the signal's reason
+   */
+  async applyScope(scope: Scope, { left = [], namespace, ...options }: ApplyScopeOptions): Promise<void> {
+    const owner = { owner: this.ownerOf(scope), ...compact({ namespace }) };
+    const keys = left.map((resource) => this.#keyOf(resource, scope));
+    for (;;) {
+      const changes = this.planner.planNow(scope, keys);
+      this.#refuseConflict(scope);
+      await applyAtOnce(this.planner, changes, { ...options, owner });
+      if (this.planner.isInForce([scope])) return;
+      await this.planner.changed(options.signal);
+    }
+  }
+
+  /** A scope that is gone has left nothing: a call for it has failed and was undone. */
+  noteUndone(scope: Scope): void {
+    // Something that another scope wants, too, is for that one's call.
+    const gone = this.planner.planNow(scope).filter(({ add }) => add === undefined);
+    this.planner.succeed(this.planner.begin(gone));
+  }
+
+  #refuseConflict(scope: Scope): void {
+    if (this.planner.conflictCount === 0) return;
+    const lost = this.planner.conflicts().find(({ losers }) => losers.includes(scope));
+    if (lost !== undefined) throw new PodwireError('PLAN_CONFLICT', lost.message);
+  }
+
+  /**
    * Resolves when everything that these scopes want is there. Plans and applies what is not, without a queue: beside {@link follow},
    * whose changes under way it waits for.
    * @throws the plan's error, the engine's, one that names a lost conflict or an unknown scope, or the signal's reason
@@ -128,8 +165,12 @@ export class DesiredState {
     if (this.#areInForce(scopes)) return;
     for (const kind of new Set(scopes.map((scope) => this.#kindOf(scope))))
       if (kind.list !== undefined) this.planner.planNow(kind.kind);
-    for (const scope of scopes) await this.#applyNow(scope, { engine, signal });
-    await this.planner.inForce(scopes, { signal });
+    for (;;) {
+      for (const scope of scopes) await this.#applyNow(scope, { engine, signal });
+      if (this.planner.isInForce(scopes)) return;
+      // Another call is about to make something of it. Should that fail, it is for this one.
+      await this.planner.changed(signal);
+    }
   }
 
   #areInForce(scopes: readonly Scope[]): boolean {
@@ -203,7 +244,6 @@ export class DesiredState {
   }
 
   #plan(scope: Scope, read: Read): ReturnType<AnyKind['plan']> {
-    this.#revision++;
     const kind = this.#kindOf(scope);
     if (isListOf(scope, kind)) return this.#list(kind, kind.list(read));
     const planned = this.#isListed(scope) ? kind.plan(idOf(scope), read) : undefined;
@@ -229,6 +269,7 @@ export class DesiredState {
 
   /** Written down before anything is applied: what may be there is known to the next life of the process. */
   #report(scopes: readonly Scope[]): void {
+    this.#revision++;
     for (const [kind, group] of groupBy(scopes, (scope) => this.#kindOf(scope))) {
       const { memory } = kind;
       const planned = group.map((scope) => [scope, this.#takeRun(scope, memory?.read(idOf(scope)))] as const);
@@ -295,22 +336,7 @@ function addFacts<F>(all: Record<string, F>, more: Readonly<Record<string, F>>):
   }
 }
 
-function kindNameOf(scope: Scope): string {
-  const slash = scope.indexOf('/');
-  return slash < 0 ? scope : scope.slice(0, slash);
-}
-
-const idOf = (scope: Scope): string => scope.slice(kindNameOf(scope).length + 1);
-
 const isListOf = (scope: Scope, kind: AnyKind): kind is AnyKind & Required<Pick<AnyKind, 'list'>> =>
   kind.list !== undefined && scope === kind.kind;
 
 const isAny: KindFilter = () => true;
-
-/** The owners that a reconcile could not put in order, with the last error. */
-export const failuresOf = (changes: readonly Change[]): Map<OwnerId, unknown> =>
-  new Map(
-    changes.flatMap(({ action, owner, error }) =>
-      action === 'failed' && owner !== undefined ? [[owner, error] as const] : [],
-    ),
-  );

@@ -1,2 +1,3 @@
 export type * from './contract.js';
-export { DesiredState, failuresOf } from './desired-state.js';
+export { DesiredState } from './desired-state.js';
+export { failuresOf } from './names.js';

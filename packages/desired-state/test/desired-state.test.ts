@@ -4,7 +4,7 @@ import type { JournalFile } from '@podwire/planner';
 import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
 import { Controller, type Subnet } from './controller.js';
-import { Database } from './database.js';
+import { Database, type Row } from './database.js';
 
 class MemoryFile implements JournalFile {
   text: string | undefined;
@@ -305,5 +305,77 @@ describe('scopes that a call needs now', () => {
     const calls = Array.from({ length: 5 }, () => desired.ensure(['tenant/a'], { engine, signal: soon() }));
     await Promise.all([...calls, desired.follow({ engine, signal: soon() })]);
     expect(database.written).toEqual(['tenant/a']);
+  });
+});
+
+describe('a scope that a request works on', () => {
+  const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+
+  /** Ports of a switch, which they share. */
+  function createPorts() {
+    const database = new Database();
+    const engine = createEngine({ backends: [database.createBackend()] });
+    const desired = new DesiredState({ kinds: engine.kinds, log: silentLog });
+    const ports = new Map<string, string>();
+    desired.register({
+      ...{ kind: 'port', ownerOf: (id) => `port:${id}` },
+      plan(id): Row[] | undefined {
+        const zone = ports.get(id);
+        return zone === undefined
+          ? undefined
+          : [
+              { kind: 'row', table: 'port', name: id, columns: { switch: 'all' } },
+              { kind: 'row', table: 'switch', name: 'all', columns: { zone } },
+            ];
+      },
+    });
+    const apply = async (id: string, zone?: string): Promise<void> => {
+      if (zone === undefined) ports.delete(id);
+      else ports.set(id, zone);
+      await desired.applyScope(`port/${id}`, { engine, signal: soon() });
+    };
+    return { database, desired, ports, apply };
+  }
+
+  test('is made as a whole, without what is there for another one', async () => {
+    const { database, apply } = createPorts();
+    await apply('a', 'one');
+    await apply('b', 'one');
+    expect(database.written).toEqual(['switch/all', 'port/a', 'port/b']);
+  });
+
+  test('leaves what another one wants, and the last one takes it along', async () => {
+    const { database, apply } = createPorts();
+    await apply('a', 'one');
+    await apply('b', 'one');
+    await apply('a');
+    expect(database.listOurs()).toEqual(['port/b {"switch":"all"}', 'switch/all {"zone":"one"}']);
+    await apply('b');
+    expect(database.listOurs()).toEqual([]);
+  });
+
+  test('is refused where another one wants something differently', async () => {
+    const { database, desired, ports, apply } = createPorts();
+    await apply('a', 'one');
+    await expect(apply('b', 'two')).rejects.toMatchObject({ code: 'PLAN_CONFLICT' });
+    ports.delete('b');
+    desired.noteUndone('port/b');
+    expect(database.listOurs()).toEqual(['port/a {"switch":"all"}', 'switch/all {"zone":"one"}']);
+    expect(desired.planner.conflictCount).toBe(0);
+  });
+
+  test('is made by a second call where a first one that had begun with it has failed', async () => {
+    const { database, desired, ports, apply } = createPorts();
+    database.refused.add('port/a');
+    const [first, second] = await Promise.allSettled([
+      apply('a', 'one').catch((error: unknown) => {
+        ports.delete('a');
+        desired.noteUndone('port/a');
+        throw error;
+      }),
+      apply('b', 'one'),
+    ]);
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
+    expect(database.listOurs()).toEqual(['port/b {"switch":"all"}', 'switch/all {"zone":"one"}']);
   });
 });

@@ -1,5 +1,5 @@
 /** Carries out a difference: hundreds of keys in one change, and scope by scope after a failure. */
-import type { CallOptions, Engine, OwnerId, Resource } from '@podwire/engine';
+import type { CallOptions, Engine, Owner, Resource } from '@podwire/engine';
 import { groupBy, type Log } from '@podwire/platform';
 import type { Change, Scope } from './contract.js';
 import type { Planner } from './planner.js';
@@ -61,8 +61,8 @@ export async function applyChanges(
 
 export interface AtOnceOptions extends CallOptions {
   readonly engine: Pick<Engine, 'change'>;
-  /** The engine's name for who makes the change. */
-  readonly owner: OwnerId;
+  /** The engine's name for who makes the change, with the namespace of its `pod` place. */
+  readonly owner: Owner;
 }
 
 /**
@@ -78,7 +78,7 @@ export async function applyAtOnce(
   const begun = planner.begin(changes);
   if (begun.length === 0) return;
   try {
-    await engine.change({ owner }, changeSetOf(begun), options);
+    await engine.change(owner, changeSetOf(begun), options);
     planner.succeed(begun);
   } finally {
     planner.abandon(begun);

@@ -4,8 +4,8 @@ import { isSame } from './content.js';
 import type { Action, Change, Conflict, Scope } from './contract.js';
 
 export interface KeyOptions<R> {
-  /** Two resources of one key cannot both be there. */
-  readonly keyOf: (resource: R) => string;
+  /** Two resources of one key cannot both be there. A place that a scope has for itself makes a key its own. */
+  readonly keyOf: (resource: R, scope: Scope) => string;
   /** In a few words, for messages. The key when absent. */
   readonly describe?: (resource: R) => string;
 }
@@ -36,7 +36,8 @@ export class Keys<R> {
 
   /** The claimant wants these from now on, and nothing else. */
   claim(claimant: Claimant, resources: readonly R[]): void {
-    const wanted = new Map(resources.map((resource) => [this.#options.keyOf(resource), resource]));
+    const { keyOf } = this.#options;
+    const wanted = new Map(resources.map((resource) => [keyOf(resource, claimant.scope), resource]));
     for (const key of claimant.keys) if (!wanted.has(key)) this.#drop(key, claimant);
     for (const [key, resource] of wanted) this.#put(key, claimant, resource);
     claimant.keys = [...wanted.keys()];

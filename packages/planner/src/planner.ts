@@ -65,12 +65,13 @@ export class Planner<R> {
 
   /**
    * Plans one scope at once, for a call that waits for it. Marks of others stay.
+   * @param also keys that an earlier attempt may have left, of a scope that is gone
    * @returns what has to be done at the keys that the scope has or had, apart from those that are under way; {@link inForce}
    *   waits for these
    * @throws the plan's error
    */
-  planNow(scope: Scope): Change<R>[] {
-    const keys = new Set(this.#scopes.keysOf(scope));
+  planNow(scope: Scope, also: Iterable<string> = []): Change<R>[] {
+    const keys = new Set([...this.#scopes.keysOf(scope), ...also]);
     const failure = this.#scopes.plan(scope);
     for (const key of this.#scopes.keysOf(scope)) keys.add(key);
     this.#announce();
@@ -141,7 +142,12 @@ export class Planner<R> {
    */
   async inForce(scopes: readonly Scope[], { signal }: { readonly signal: AbortSignal }): Promise<void> {
     signal.throwIfAborted();
-    while (!this.isInForce(scopes)) await orAborted(this.#nextNews(), signal);
+    while (!this.isInForce(scopes)) await this.changed(signal);
+  }
+
+  /** Resolves with the next change of anything: a plan has run, or a call has ended. @throws the signal's reason */
+  async changed(signal: AbortSignal): Promise<void> {
+    await orAborted(this.#nextNews(), signal);
   }
 
   /** Answers for this moment what {@link inForce} waits for. @throws the same errors */

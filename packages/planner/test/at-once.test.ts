@@ -11,7 +11,7 @@ function createWorld() {
     ['peer/a', fact('192.0.2.1', '10.0.0.0/26', '10.0.1.0/26')],
   ]);
   const kernel = new ModelKernel();
-  const options = { engine: kernel.engine, owner: 'a', signal: new AbortController().signal };
+  const options = { engine: kernel.engine, owner: { owner: 'a' }, signal: new AbortController().signal };
   return { facts, kernel, planner: createPlanner(facts), options };
 }
 

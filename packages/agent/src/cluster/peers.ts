@@ -29,8 +29,8 @@ const scopeOf = (name: string): Scope => `${kind}/${name}`;
 const nameOf = (scope: Scope): string => scope.slice(kind.length + 1);
 const ownerOf = (name: string): string => `${kind}:${name}`;
 
-/** The node's own part goes its own way: see `NodeState.sync`. */
-export const besideNode: KindFilter = (name) => name !== 'node';
+/** The node's own part goes its own way, see `NodeState.sync`; endpoints are for the requests that work on them. */
+export const besideNode: KindFilter = (name) => name !== 'node' && name !== 'endpoint';
 
 export class Peers {
   readonly #options: PeersOptions;

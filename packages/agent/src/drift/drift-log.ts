@@ -2,7 +2,7 @@
 import { describeError } from '@podwire/errors';
 import type { Change, Place } from '@podwire/engine';
 import { compact } from '@podwire/platform';
-import { endpointOfOwner } from '../endpoints/context.js';
+import { endpointOfOwner } from '../endpoints/owners.js';
 import type { EndpointRegistry } from '../endpoints/registry.js';
 import { podName } from '../endpoints/registry.js';
 import type { Log } from '../log.js';

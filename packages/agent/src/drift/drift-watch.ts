@@ -6,13 +6,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Change, Changes, Hint, OwnerId, Place } from '@podwire/engine';
 import { type Clock, withDeadline } from '@podwire/platform';
-import {
-  type EndpointContext,
-  endpointOfOwner,
-  type KernelSide,
-  ownedBy,
-  type ResourceOwners,
-} from '../endpoints/context.js';
+import { type EndpointContext, type KernelSide, ownedBy, type ResourceOwners } from '../endpoints/context.js';
+import { endpointOfOwner } from '../endpoints/owners.js';
 import { besideNode } from '../cluster/peers.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';

@@ -1,7 +1,8 @@
 /** Every owner of resources on this node, for hints: kept up with what comes and goes. */
 import { type Hint, type Lead, type Owned, type OwnerId, type Place, TouchIndex } from '@podwire/engine';
 import { besideNode } from '../cluster/peers.js';
-import { type KernelSide, ownedBy, ownerOfEndpoint, type ResourceOwners } from '../endpoints/context.js';
+import { type KernelSide, ownedBy, type ResourceOwners } from '../endpoints/context.js';
+import { ownerOfEndpoint } from '../endpoints/owners.js';
 
 export class OwnerIndex {
   readonly #context: ResourceOwners;

@@ -22,7 +22,6 @@ import {
   type EndpointContext,
   type EndpointState,
   type NodeSide,
-  ownedBy,
   type PlanningInput,
   type ProcessSide,
   requireReady,
@@ -240,7 +239,7 @@ async function wire(
     await ensureNeeds(context, record, call);
     await select(context, record, call);
     call.trace.stage('apply');
-    await context.engine.apply(ownedBy(record), options());
+    await context.scopes.apply(record, { ...options(), engine: context.engine });
   } catch (error) {
     await context.policy?.detach(record);
     rollback(context, record, error);
@@ -291,7 +290,10 @@ function rollback(
   const leftBehind = error instanceof PodwireError && error.code === 'REMOVE_INCOMPLETE';
   try {
     if (leftBehind) markRemoving(context, record);
-    else forget(context, record);
+    else {
+      forget(context, record);
+      context.scopes.noteUndone(record);
+    }
   } catch (err) {
     context.log.error({ err, endpoint: endpointKey(record.id) }, 'a failed ADD left its record behind');
   }

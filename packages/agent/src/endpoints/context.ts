@@ -1,6 +1,6 @@
 import type { DesiredState } from '@podwire/desired-state';
 import type { EndpointRecord, RecordStore } from '../records/record.js';
-import type { Engine, FaultPoints, NamespaceIdentity, Owned, OwnerId } from '@podwire/engine';
+import type { Engine, FaultPoints, NamespaceIdentity, Owned } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import type { Clock } from '@podwire/ipam';
 import { endpointKey } from '@podwire/network-contract';
@@ -13,9 +13,11 @@ import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
 import type { NodePolicy } from '../policy/contract.js';
 import type { RequestTrace } from '../trace.js';
+import { ownerOfEndpoint } from './owners.js';
 import type { PendingAdds } from './pending-adds.js';
 import type { BrokenRecords } from './broken-records.js';
 import type { ReadSockets } from './hidden-sockets.js';
+import type { EndpointScopes } from './endpoint-scopes.js';
 import type { HostPorts } from './host-ports.js';
 import type { EndpointRegistry } from './registry.js';
 
@@ -29,6 +31,7 @@ export interface NodeSide {
 /** The endpoints of the node, in memory and in files, with the host ports that they claim. */
 export interface EndpointState {
   readonly endpoints: EndpointRegistry;
+  readonly scopes: EndpointScopes;
   readonly records: RecordStore;
   readonly ports: HostPorts;
   readonly broken: BrokenRecords;
@@ -93,15 +96,6 @@ export interface Call {
   /** Sends the answer to the plugin. @throws when the plugin is gone */
   answer(body: string): Promise<void>;
 }
-
-const ENDPOINT = 'endpoint:';
-
-/** @param key of the endpoint */
-export const ownerOfEndpoint = (key: string): OwnerId => `${ENDPOINT}${key}`;
-
-/** Key of the endpoint; undefined for the node, peers and policy. */
-export const endpointOfOwner = (owner: OwnerId): string | undefined =>
-  owner.startsWith(ENDPOINT) ? owner.slice(ENDPOINT.length) : undefined;
 
 export function ownedBy(record: EndpointRecord): Owned & { readonly namespace: NamespaceIdentity } {
   return {

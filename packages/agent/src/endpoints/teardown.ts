@@ -1,7 +1,7 @@
 /** The one way to remove an endpoint: for DEL, GC, a failed ADD, recovery and reconcile. */
 import type { Tracer } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
-import { type EndpointContext, type EndpointState, ownedBy } from './context.js';
+import type { EndpointContext, EndpointState } from './context.js';
 import type { EndpointRecord } from '../records/record.js';
 
 /** Memory and files that know of an endpoint. */
@@ -27,7 +27,7 @@ export async function teardown(
 ): Promise<void> {
   const removing = markRemoving(context, record);
   context.faults.reach('teardown:marked');
-  await context.engine.remove(ownedBy(removing), options);
+  await context.scopes.apply(removing, { ...options, engine: context.engine });
   context.faults.reach('teardown:unwired');
   // After its link: what has no link cannot send. Before its record: the address has no other owner yet.
   if (context.policy !== undefined) {

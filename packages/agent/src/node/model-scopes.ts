@@ -2,6 +2,7 @@
 import type { DesiredState, KindFilter, ScopeKind } from '@podwire/desired-state';
 import { describeError } from '@podwire/errors';
 import type { NetworkModel } from '@podwire/network-contract';
+import { besideNode } from '../cluster/peers.js';
 
 /** @throws RangeError where two models, or a model and the agent, have scopes or facts of one kind */
 export function registerModelScopes(desired: DesiredState, models: Iterable<NetworkModel>): void {
@@ -18,7 +19,7 @@ export const noPeers: ScopeKind = {
   sources: { peers: () => new Set(), peer: () => undefined },
 };
 
-const isOfModel: KindFilter = (kind) => kind !== 'node' && kind !== 'peer';
+const isOfModel: KindFilter = (kind) => kind !== 'peer' && besideNode(kind);
 
 /** For `status`, in words that begin with a code. */
 export const describeScopeProblems = (desired: DesiredState): string[] =>

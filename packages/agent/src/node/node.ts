@@ -253,7 +253,7 @@ export class NodeState {
   }
 
   async #carryOut(changes: readonly Change<Resource>[], engine: Engine, options: CallOptions): Promise<void> {
-    await applyAtOnce(this.#options.desired.planner, changes, { ...options, engine, owner });
+    await applyAtOnce(this.#options.desired.planner, changes, { ...options, engine, owner: { owner } });
   }
 }
 

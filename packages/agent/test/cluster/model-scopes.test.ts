@@ -1,9 +1,16 @@
 /** A model with scopes and published facts of its own, on the nodes of a cluster. */
+import { randomBytes } from 'node:crypto';
+import { createLinuxBackends } from '@podwire/backend-linux';
+import { createFakeSystem } from '@podwire/backend-linux/fake';
+import { createEngine, type Resource } from '@podwire/engine';
+import { listRoutes } from '@podwire/netlink';
 import type { NetworkModel } from '@podwire/network-contract';
 import { describe, expect, test } from 'vitest';
 import { indexModels, networkModels } from '../../src/models.js';
 import { describeScopeProblems } from '../../src/node/model-scopes.js';
 import { createTestCluster, keys, type TestCluster, type TestNode, until } from '../fakes/cluster.js';
+import { makeUplink } from '../fakes/peer-world.js';
+import { namespacesOf } from '../fakes/system-namespaces.js';
 import { createReadyHarness, type Harness, keyOf } from '../fakes/harness.js';
 import { createTethers, tetherOf } from '../two-models/plain-model.js';
 
@@ -104,6 +111,77 @@ describe('scopes that an endpoint needs', () => {
     agent.engine.between = () => undefined;
     expect((await agent.call('ADD')).ok).toBe(true);
     expect(pensOn(agent)).toContain('10.1.0.0/31');
+  });
+});
+
+describe('a resource that several endpoints want', () => {
+  /** @param mtuOf by the pod: of a route that all pods have */
+  const createSharing = (mtuOf: (id: string) => number): NetworkModel => ({
+    ...networkModels[0],
+    planEndpoint(endpoint, node) {
+      const planned = networkModels[0].planEndpoint(endpoint, node);
+      const mtu = mtuOf(endpoint.id.containerId);
+      const shared: Resource = { kind: 'route', in: 'host', destination: '198.18.0.0/24', link: 'eth0', mtu };
+      return { ...planned, resources: [...planned.resources, shared] };
+    },
+  });
+
+  /** An agent with a real engine, on a kernel in memory. */
+  async function create(mtuOf: (id: string) => number = () => 1400) {
+    const system = createFakeSystem();
+    makeUplink(system.host.route);
+    const engine = createEngine({ backends: createLinuxBackends(system) });
+    const models = indexModels([createSharing(mtuOf)]);
+    const namespaces = namespacesOf(system);
+    const dependencies = { models, engine, namespaces, random: randomBytes };
+    const agent = await createReadyHarness({ dependencies });
+    const listDestinations = (): string[] =>
+      listRoutes(system.host.route).map(({ destination }) => destination);
+    return { agent, listDestinations, isThere: () => listDestinations().includes('198.18.0.0/24') };
+  }
+
+  test('is made by the first ADD and goes with the last DEL, also after a restart', async () => {
+    const { agent, isThere } = await create();
+    for (const id of ['c1', 'c2', 'c3']) expect((await agent.call('ADD', { id })).ok).toBe(true);
+    await agent.call('DEL', { id: 'c1' });
+    expect(isThere()).toBe(true);
+    const after = agent.restart();
+    await after.recover();
+    await after.call('DEL', { id: 'c2' });
+    expect(isThere()).toBe(true);
+    await after.call('DEL', { id: 'c3' });
+    expect(isThere()).toBe(false);
+  });
+
+  test('stays where an ADD that wants it, too, is taken back', async () => {
+    const { agent, isThere } = await create();
+    await agent.call('ADD', { id: 'c1' });
+    const answer = async (ok: boolean): Promise<void> =>
+      ok ? Promise.reject(new Error('the plugin is gone')) : Promise.resolve();
+    await agent.call('ADD', { id: 'c2', answer });
+    expect([agent.context.endpoints.size, isThere()]).toEqual([1, true]);
+    await agent.call('DEL', { id: 'c1' });
+    expect(isThere()).toBe(false);
+  });
+
+  test('is made once by ADDs that run side by side', async () => {
+    const { agent, isThere } = await create();
+    const ids = ['c1', 'c2', 'c3', 'c4'];
+    const answers = await Promise.all(ids.map((id) => agent.call('ADD', { id })));
+    expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, true]);
+    await Promise.all(ids.map((id) => agent.call('DEL', { id })));
+    expect(isThere()).toBe(false);
+  });
+
+  test('fails the ADD that wants it differently, and leaves the other endpoint alone', async () => {
+    const { agent, listDestinations } = await create((id) => (id === 'c1' ? 1400 : 1500));
+    await agent.call('ADD', { id: 'c1' });
+    const before = listDestinations();
+    const { ok, json } = await agent.call('ADD', { id: 'c2' });
+    expect([ok, json.msg]).toEqual([false, expect.stringContaining('PLAN_CONFLICT: route 198.18.0.0/24')]);
+    expect(listDestinations()).toEqual(before);
+    await agent.call('DEL', { id: 'c1' });
+    expect((await agent.call('ADD', { id: 'c2' })).ok).toBe(true);
   });
 });
 
