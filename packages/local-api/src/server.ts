@@ -49,10 +49,13 @@ export interface ApiServer {
 const maxBodyBytes = 1 << 20;
 /** Tools of people and one or two daemons ask here; more at once is a mistake, or an attempt to fill the memory. */
 const maxConnections = 128;
-/** Milliseconds. By default Node checks for late requests only every 30 s. */
+/**
+ * Milliseconds. By default Node checks for late requests only every 30 s. A pause of this process counts as lateness of its clients: Node
+ * looks at its timers before it reads what has come. So requests have as long as our own clients wait for an answer.
+ */
 const limits = {
-  requestTimeout: 10_000,
-  headersTimeout: 5_000,
+  requestTimeout: 15_000,
+  headersTimeout: 15_000,
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 };

@@ -1,18 +1,24 @@
+import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import net, { type Socket } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ApiRoutes, listenPrivately, openLocalApi, serveOnSocket } from '../src/index.js';
 import { makeDirectory } from './sockets.js';
 
 const peer = { name: 'server', unreachable: 'AGENT_UNREACHABLE' } as const;
 
-async function serve(routes: ApiRoutes<string>) {
+async function serve(routes: ApiRoutes<string>, onConnection = (): void => undefined) {
   const socket = path.join(makeDirectory(), 'api.sock');
   const broken: unknown[] = [];
-  const server = await serveOnSocket(socket, () => ({ pid: 1, uid: 0, gid: 0 }), {
+  const credentials = () => {
+    onConnection();
+    return { pid: 1, uid: 0, gid: 0 };
+  };
+  const server = await serveOnSocket(socket, credentials, {
     context: 'context',
     routes,
     describeFailure: (error) => ({
@@ -109,13 +115,40 @@ test('a body that is too large is refused in words', async () => {
 });
 
 test(
-  'half a request is given up within some seconds, not when Node looks every half minute',
-  { tags: ['long'] },
+  'half a request is given up when its client would have, not when Node looks every half minute',
+  { tags: ['long'], timeout: 60_000 },
   async () => {
     const { socket } = await serve({});
     const half = await connect(socket);
     half.write('GET /v1/x HTTP/1.1\r\n');
     expect(await readAll(half)).toContain('408');
+  },
+);
+
+/** Connects, lets the process that serves stand still, and only then sends its request. */
+const lateClient = (file: string): string => `
+  const socket = require('node:net').connect(${JSON.stringify(file)});
+  let answer = '';
+  socket.on('connect', () => setTimeout(() => socket.write('GET /v1/x HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'), 100));
+  socket.on('data', (data) => (answer += data));
+  socket.on('error', (error) => console.log(error.code));
+  socket.on('close', () => console.log(answer));
+`;
+
+test(
+  'a request is answered that has come while the process stood still for seconds',
+  { tags: ['long'], timeout: 60_000 },
+  async () => {
+    let note = (): void => undefined;
+    const connected = new Promise<void>((resolve) => (note = resolve));
+    const { socket } = await serve({ 'GET /v1/x': () => ({ json: { here: true } }) }, () => note());
+    const client = spawn(process.execPath, ['-e', lateClient(socket)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await connected;
+    const until = performance.now() + 6_500;
+    while (performance.now() < until);
+    expect(await text(client.stdout)).toContain('{"here":true}');
   },
 );
 
