@@ -3,7 +3,7 @@ import { type Agent, pings } from '@podwire/testkit';
 import type { StepCall } from './call.js';
 import { type ColdFigures, measureColdAgent } from './cold-agent.js';
 import type { Candidate, PodSlot } from './candidates.js';
-import { type Job, type JobResult, launch, previousOutput } from './launcher.js';
+import { type Job, type JobResult, launchAll, previousOutput } from './launcher.js';
 import { processorTime, residentBytes } from './process-cost.js';
 import { quantile } from './statistics.js';
 
@@ -78,13 +78,8 @@ export async function measureAgent(plan: AgentPlan): Promise<AgentFigures> {
   };
 }
 
-async function run(plan: AgentPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> {
-  const outcomes = await launch(plan.candidate.host.namespace, workers, jobs, plan.signal);
-  const failed = outcomes.find(({ status }) => status !== 0);
-  if (failed !== undefined)
-    throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
-  return outcomes;
-}
+const run = ({ candidate, signal }: AgentPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> =>
+  launchAll(candidate.host.namespace, workers, jobs, signal);
 
 async function attach(
   plan: AgentPlan,

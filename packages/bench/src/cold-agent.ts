@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Agent } from '@podwire/testkit';
 import type { Candidate, PodSlot } from './candidates.js';
-import { type Job, type JobResult, launch } from './launcher.js';
+import { type Job, type JobResult, launch, launchAll } from './launcher.js';
 import { quantile } from './statistics.js';
 
 /** Costs of an agent that has just started: nothing of it has run yet. */
@@ -84,12 +84,11 @@ const detachAll = (plan: ColdPlan, added: readonly JobResult[]): Promise<JobResu
     plan.pods.map((pod, index) => plan.candidate.delete(pod, added[index]?.output ?? '')),
   );
 
-async function runAll(plan: ColdPlan, workers: number, jobs: readonly Job[]): Promise<JobResult[]> {
-  const outcomes = await launch(plan.candidate.host.namespace, workers, jobs, plan.signal);
-  const failed = outcomes.find(({ status }) => status !== 0);
-  if (failed === undefined) return outcomes;
-  throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
-}
+const runAll = (
+  { candidate, signal }: ColdPlan,
+  workers: number,
+  jobs: readonly Job[],
+): Promise<JobResult[]> => launchAll(candidate.host.namespace, workers, jobs, signal);
 
 /** Pods a second, from the first start to the last end. */
 function rateOf(outcomes: readonly JobResult[]): number {

@@ -51,6 +51,14 @@ export async function launch(
   return jobs.map((_, index) => decodeResult(fields.slice(index * 3, index * 3 + 3)));
 }
 
+/** The same for jobs of which none may fail. @throws Error with what the first one that failed has said */
+export async function launchAll(...call: Parameters<typeof launch>): Promise<JobResult[]> {
+  const outcomes = await launch(...call);
+  const failed = outcomes.find(({ status }) => status !== 0);
+  if (failed === undefined) return outcomes;
+  throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
+}
+
 function encodeJob(job: Job): (string | number)[] {
   return [job.length, ...job.flatMap(encodeStep)];
 }

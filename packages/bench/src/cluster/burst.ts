@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type { Programs, StepCall } from '../call.js';
 import { podwireCandidate, type PodSlot } from '../candidates.js';
-import { type Job, launch } from '../launcher.js';
+import { type Job, launchAll } from '../launcher.js';
 import { processorTime } from '../process-cost.js';
 import { pairedRatio, quantile } from '../statistics.js';
 import { type Member, type Members, startMembers } from './members.js';
@@ -158,10 +158,7 @@ async function runAll(
   work: readonly { readonly member: Member; readonly jobs: readonly Job[] }[],
   { podsPerNode, signal }: BurstOptions,
 ): Promise<void> {
-  const outcomes = await Promise.all(
-    work.map(({ member, jobs }) => launch(member.host.namespace, podsPerNode, jobs, signal)),
+  await Promise.all(
+    work.map(({ member, jobs }) => launchAll(member.host.namespace, podsPerNode, jobs, signal)),
   );
-  const failed = outcomes.flat().find(({ status }) => status !== 0);
-  if (failed !== undefined)
-    throw new Error(`the plugin ended with ${failed.status}: ${failed.output}${failed.error}`);
 }
