@@ -10,6 +10,7 @@ const binDir = path.resolve(import.meta.dirname, '../../../../bin');
 
 const small = {
   ...{ binDir, agent: defaultAgentEntry, pods: 3, warmUp: 1, allocations: 2_000 },
+  disturbed: { endpoints: 20, addsPerRound: 10, rounds: 1 },
   burst: { nodes: 2, podsPerNode: 3, rounds: 1 },
   claims: { blocks: 200, claims: 3 },
   newcomers: { followers: 3, newcomers: 2 },
@@ -48,9 +49,13 @@ test('many nodes are measured, and nothing is left', async () => {
     ),
     [],
   );
-  const { adds, burst, addresses, claims, throughput, simulations } = result;
+  const { adds, disturbed, burst, addresses, claims, throughput, simulations } = result;
   for (const { add, del } of [adds.up, adds.stopped])
     assert.deepEqual([add.alone.count, add.member.count, del.member.count], [3, 3, 3]);
+  const { undisturbed, excess, reconciles, pools } = disturbed;
+  assert.deepEqual([disturbed.endpoints, undisturbed.count, disturbed.disturbed.count], [20, 10, 10]);
+  assert.equal(excess, disturbed.disturbed.p99 - undisturbed.p99);
+  assert.ok(undisturbed.minimum > 0 && reconciles > 0 && pools > 0);
   assert.deepEqual([burst.pods, addresses.addresses], [6, 6]);
   assert.ok(claims.roundTrips >= 1 && claims.latency.count === 3);
   assert.equal(throughput.length, 4);
@@ -61,6 +66,8 @@ test('many nodes are measured, and nothing is left', async () => {
   );
   const report = formatCluster(result);
   assert.match(report, /^the same with etcd stopped +[\d.]+ × +at most 1.15 × +(met|MISSED)$/m);
+  assert.match(report, /^ADD, 20 endpoints, disturbed( +[\d.]+){3} +10$/m);
+  assert.match(report, /^the difference +-?[\d.]+ ms +at most 20.0 ms +(met|MISSED)$/m);
   assert.match(report, /^agent with 40 peers, resident +[\d.]+ MB +at most 200 MB/m);
   assert.doesNotMatch(report, /NaN|undefined| - +[×/]/);
   assert.deepEqual(ownNamespaces(), []);

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compare } from '../src/compare.js';
+import { compareDisturbed } from '../src/cluster/report.js';
 import type { CandidateName } from '../src/candidates.js';
 import { type Measurement, merge, type Operation } from '../src/measure.js';
 import { readNetstrings, writeNetstrings } from '../src/netstring.js';
 import { formatNumber, formatTable } from '../src/table.js';
-import { pairedRatio, quantile, summarize } from '../src/statistics.js';
+import { pairedRatio, quantile, type Summary, summarize } from '../src/statistics.js';
 
 describe('netstrings', () => {
   test('any texts come back', () => {
@@ -121,6 +122,17 @@ describe('thresholds', () => {
       { name: 'ADD pods/s of ptp, 32 at once, agent just started', value: 4, ...least4, met: true },
     ]);
   });
+});
+
+test.each([
+  [20, true],
+  [20.1, false],
+])('an ADD that is disturbed for %d ms is within the budget: %s', (excess, met) => {
+  const [undisturbed, disturbed] = [[2], [2 + excess]].map(summarize) as [Summary, Summary];
+  const meanwhile = { endpoints: 1_000, budget: 20, reconciles: 3, pools: 4 };
+  const figures = compareDisturbed({ ...meanwhile, undisturbed, disturbed, excess });
+  expect(figures.map(({ value }) => value)).toEqual([2, 2 + excess, excess]);
+  expect(figures.map((one) => one.met)).toEqual([undefined, undefined, met]);
 });
 
 test('tables have aligned columns', () => {

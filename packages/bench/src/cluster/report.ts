@@ -1,6 +1,7 @@
-import { formatConditions } from '../machine.js';
+import { type Conditions, formatConditions } from '../machine.js';
 import { type Comparison, formatComparisons, evaluate, least, most } from '../thresholds.js';
 import { formatNumber, formatTable } from '../table.js';
+import type { DisturbedAdds } from './disturbed-adds.js';
 import type { ClusterResult } from './run-cluster.js';
 import type { Throughput } from './throughput.js';
 
@@ -8,6 +9,7 @@ import type { Throughput } from './throughput.js';
 export function compareCluster(result: ClusterResult): Comparison[] {
   return [
     ...compareAdds(result),
+    ...compareDisturbed(result.disturbed),
     ...compareAddresses(result),
     ...compareGrowth(result),
     ...result.throughput.flatMap(compareThroughput),
@@ -22,6 +24,13 @@ function compareAdds({ adds }: ClusterResult): Comparison[] {
     evaluate('the same with etcd stopped', adds.stopped.del.ratio, '×'),
   ];
 }
+
+/** The ADD of a node with many endpoints that is busy with itself, beside one that is not. */
+export const compareDisturbed = (adds: DisturbedAdds): Comparison[] => [
+  evaluate(`ADD p99 with ${adds.endpoints} endpoints`, adds.undisturbed.p99, 'ms'),
+  evaluate('the same while the node reconciles and pools change', adds.disturbed.p99, 'ms'),
+  evaluate('the difference', adds.excess, 'ms', most(adds.budget)),
+];
 
 function compareAddresses({ ipam, burst, addresses, claims }: ClusterResult): Comparison[] {
   const pods = `${burst.nodes} nodes, ${burst.pods} pods at once`;
@@ -74,12 +83,15 @@ export function formatCluster(result: ClusterResult): string {
     '',
     `What one node pays: following ${following.blocks} blocks ${formatNumber(following.first)} ms at first and ${formatNumber(following.each)} µs for each that changes;`,
     `planning the way to one of ${planning.peers} peers ${formatNumber(planning.each)} µs.`,
+    describeDisturbance(result.disturbed),
     '"Agent": what the agent has computed for a call, whatever else it did meanwhile with it.',
     'Ratios of rates are medians over rounds in which both took turns. "Alone": the same agent without a cluster, in the same turns.',
   ].join('\n');
 }
 
-function formatTimes({ adds, claims }: ClusterResult): string[] {
+const timesHeader = ['one at a time', 'p50 ms', 'p99 ms', 'max ms', 'agent ms', 'samples'];
+
+function formatTimes({ adds, disturbed, claims }: ClusterResult): string[] {
   const rows = (['up', 'stopped'] as const).flatMap((etcd) =>
     (['add', 'del'] as const).flatMap((operation) =>
       (['alone', 'member'] as const).map((who) => {
@@ -92,12 +104,32 @@ function formatTimes({ adds, claims }: ClusterResult): string[] {
   );
   const { median, p99, maximum, count } = claims.latency;
   const claim = ['claim of a block', ...[median, p99, maximum].map(formatNumber), '', String(count)];
-  return formatTable([
-    ['one at a time', 'p50 ms', 'p99 ms', 'max ms', 'agent ms', 'samples'],
-    ...rows,
-    claim,
-  ]);
+  return formatTable([timesHeader, ...rows, ...rowsOfDisturbed(disturbed), claim]);
 }
+
+/** Without what the agent computes: that is mostly the reconciles. */
+function rowsOfDisturbed({ endpoints, ...adds }: DisturbedAdds): string[][] {
+  return (['undisturbed', 'disturbed'] as const).map((kind) => {
+    const { median, p99, maximum, count } = adds[kind];
+    const what = `ADD, ${endpoints} endpoints, ${kind}`;
+    return [what, ...[median, p99, maximum].map(formatNumber), '', String(count)];
+  });
+}
+
+const describeDisturbance = ({ reconciles, pools }: DisturbedAdds): string =>
+  `"Disturbed": beside ${reconciles} reconciles, one after the other, and ${pools} pools that came and went.`;
+
+/** The rows alone. */
+export const formatDisturbed = (adds: DisturbedAdds, conditions: Conditions): string =>
+  [
+    `ADD on a busy node: ${formatConditions(conditions)}`,
+    '',
+    ...formatTable([timesHeader, ...rowsOfDisturbed(adds)]),
+    '',
+    ...formatComparisons(compareDisturbed(adds)),
+    '',
+    describeDisturbance(adds),
+  ].join('\n');
 
 function formatRates({ burst, addresses }: ClusterResult): string[] {
   const row = (what: string, owned: number, compareAndSet: number, ratio: number): string[] => [

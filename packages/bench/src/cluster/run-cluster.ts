@@ -13,6 +13,7 @@ import { type AddFigures, measureAdds } from './add-latency.js';
 import { type AddressBurst, measureAddressBursts } from './address-burst.js';
 import { type BurstFigures, measureBursts } from './burst.js';
 import { type ClaimFigures, measureClaims } from './claims.js';
+import { type DisturbedAdds, type DisturbedOptions, measureDisturbedAdds } from './disturbed-adds.js';
 import { type IpamRate, measureIpamRate } from './ipam-rate.js';
 import { type ManyPeers, measureManyPeers } from './many-peers.js';
 import { measureNewcomers, type NewcomerFigures } from './newcomer.js';
@@ -23,6 +24,8 @@ export interface ClusterOptions extends Programs {
   /** ADDs of each kind of node, with etcd and without; and those before. */
   readonly pods: number;
   readonly warmUp: number;
+  /** ADDs while the node reconciles and pools change. */
+  readonly disturbed: Pick<DisturbedOptions, 'endpoints' | 'addsPerRound' | 'rounds'>;
   /** Addresses in memory. */
   readonly allocations: number;
   readonly burst: { readonly nodes: number; readonly podsPerNode: number; readonly rounds: number };
@@ -42,6 +45,7 @@ export interface ClusterOptions extends Programs {
 export const defaultClusterOptions = {
   pods: 200,
   warmUp: 200,
+  disturbed: { endpoints: 1_000, addsPerRound: 100, rounds: 4 },
   allocations: 400_000,
   burst: { nodes: 3, podsPerNode: 100, rounds: 9 },
   claims: { blocks: 10_000, claims: 200 },
@@ -55,6 +59,7 @@ export const defaultClusterOptions = {
 export interface ClusterResult extends Conditions {
   readonly options: ClusterOptions;
   readonly adds: AddFigures;
+  readonly disturbed: DisturbedAdds;
   readonly ipam: IpamRate;
   readonly burst: BurstFigures;
   readonly addresses: AddressBurst;
@@ -80,6 +85,7 @@ export async function runCluster(options: ClusterOptions, call: BenchCall): Prom
   // Those who need the machine's quiet first.
   const throughput = await measureThroughput({ ...options.throughput, signal, progress });
   const adds = await measureAdds({ binDir, agent, pods, warmUp, signal, progress });
+  const disturbed = await measureDisturbedAdds({ ...options.disturbed, binDir, agent, signal, progress });
   const burst = await measureBursts({ ...options.burst, binDir, agent, signal, progress });
   const { nodes, rounds, podsPerNode } = options.burst;
   const addresses = await measureAddressBursts({
@@ -95,7 +101,7 @@ export async function runCluster(options: ClusterOptions, call: BenchCall): Prom
   return {
     ...conditions(),
     options,
-    ...{ adds, ipam, burst, addresses, claims, newcomers, manyPeers, throughput },
+    ...{ adds, disturbed, ipam, burst, addresses, claims, newcomers, manyPeers, throughput },
     ...simulated,
   };
 }
