@@ -53,9 +53,9 @@ test('many nodes are measured, and nothing is left', async () => {
   for (const { add, del } of [adds.up, adds.stopped])
     assert.deepEqual([add.alone.count, add.member.count, del.member.count], [3, 3, 3]);
   const { undisturbed, excess, reconciles, pools } = disturbed;
-  assert.deepEqual([disturbed.endpoints, undisturbed.count, disturbed.disturbed.count], [20, 10, 10]);
+  assert.deepEqual([disturbed.endpoints, undisturbed.count, disturbed.disturbed.count % 10], [20, 10, 0]);
   assert.equal(excess, disturbed.disturbed.p99 - undisturbed.p99);
-  assert.ok(undisturbed.minimum > 0 && reconciles > 0 && pools > 0);
+  assert.ok(undisturbed.minimum > 0 && disturbed.disturbed.minimum > 0 && reconciles >= 2 && pools > 0);
   assert.deepEqual([burst.pods, addresses.addresses], [6, 6]);
   assert.ok(claims.roundTrips >= 1 && claims.latency.count === 3);
   assert.equal(throughput.length, 4);
@@ -66,7 +66,7 @@ test('many nodes are measured, and nothing is left', async () => {
   );
   const report = formatCluster(result);
   assert.match(report, /^the same with etcd stopped +[\d.]+ × +at most 1.15 × +(met|MISSED)$/m);
-  assert.match(report, /^ADD, 20 endpoints, disturbed( +[\d.]+){3} +10$/m);
+  assert.match(report, /^ADD, 20 endpoints, disturbed( +[\d.]+){3} +\d+0$/m);
   assert.match(report, /^the difference +-?[\d.]+ ms +at most 20.0 ms +(met|MISSED)$/m);
   assert.match(report, /^agent with 40 peers, resident +[\d.]+ MB +at most 200 MB/m);
   assert.doesNotMatch(report, /NaN|undefined| - +[×/]/);

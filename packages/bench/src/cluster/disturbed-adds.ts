@@ -14,7 +14,7 @@ import { passingPool, passPool } from './passing-pool.js';
 
 export interface DisturbedOptions extends Programs, StepCall {
   readonly endpoints: number;
-  /** ADDs of either kind in each round. */
+  /** ADDs of either kind in each round; of the disturbed ones a multiple, when a reconcile takes longer. */
   readonly addsPerRound: number;
   readonly rounds: number;
 }
@@ -34,7 +34,7 @@ export interface DisturbedAdds {
   readonly pools: number;
 }
 
-/** One block for all pods, and less than half of it in use or cooling down: no other is claimed meanwhile. */
+/** One block for all pods. When half of it is in use or cooling down, another is claimed in the background, once. */
 const pool = { name: 'all', cidr: '10.62.0.0/16', blockSize: 20 };
 const workers = 32;
 const budget = 20;
@@ -119,33 +119,51 @@ async function addOneAtATime({ host, jobs }: FilledNode, signal: AbortSignal): P
 async function addDisturbed(node: FilledNode, interrupted: AbortSignal): Promise<DisturbedRound> {
   const [over, failed] = [new AbortController(), new AbortController()];
   const signal = AbortSignal.any([interrupted, failed.signal]);
+  const done = { reconciles: 0 };
   const disturbances = Promise.all([
-    reconcileUntil(node.api, over.signal),
     passPool(node.host, node.storeEndpoints, over.signal),
+    reconcileUntil(node.api, done, over.signal),
   ]);
   const ended = disturbances.catch((error: unknown) => failed.abort(error));
   let disturbed: readonly number[];
   try {
     await untilPassing(node.api, true, signal);
-    disturbed = await addOneAtATime(node, signal);
+    disturbed = await addDuringReconciles(node, done, signal);
   } finally {
     over.abort();
     await ended;
   }
-  const [reconciles, pools] = await disturbances;
+  const [pools] = await disturbances;
   await untilPassing(node.api, false, signal);
-  return { disturbed, reconciles, pools };
+  return { disturbed, reconciles: done.reconciles, pools };
 }
 
-/** @returns how many. @throws Error with what a reconcile could not do */
-async function reconcileUntil(api: LocalApi, over: AbortSignal): Promise<number> {
-  let count = 0;
+interface Done {
+  reconciles: number;
+}
+
+/** Goes on until one reconcile has been met as a whole: what makes an ADD wait may be any part of it. */
+async function addDuringReconciles(
+  node: FilledNode,
+  done: Readonly<Done>,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const times: number[] = [];
+  // The one under way began before the first ADD.
+  const enough = done.reconciles + 2;
+  do {
+    times.push(...(await addOneAtATime(node, signal)));
+  } while (done.reconciles < enough);
+  return times;
+}
+
+/** @throws Error with what a reconcile could not do */
+async function reconcileUntil(api: LocalApi, done: Done, over: AbortSignal): Promise<void> {
   do {
     const { failures } = await api.post<{ readonly failures: readonly string[] }>('/v1/reconcile', {});
     if (failures.length > 0) throw new Error(`a reconcile failed: ${failures.join('; ')}`);
-    count += 1;
+    done.reconciles += 1;
   } while (!over.aborted);
-  return count;
 }
 
 interface IpamView {
