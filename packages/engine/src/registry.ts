@@ -27,6 +27,15 @@ export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
     if (byName.has(kind.kind)) throw new RangeError(`two kinds are called ${kind.kind}`);
     byName.set(kind.kind, kind);
   }
+  /** An ADD asks some five times for each key. Resources are never changed. */
+  const keys = new WeakMap<Resource, string>();
+  const keyOf = (resource: Resource): string => {
+    const known = keys.get(resource);
+    if (known !== undefined) return known;
+    const key = of(resource).key(resource);
+    keys.set(resource, key);
+    return key;
+  };
   const of = (resource: AnyResource): Kind => {
     const kind = byName.get(resource.kind);
     if (kind === undefined) throw new RangeError(`no backend has resources of kind ${resource.kind}`);
@@ -39,11 +48,10 @@ export function createKindRegistry(kinds: readonly Kind[]): KindRegistry {
       const kind = byName.get((value as AnyResource).kind);
       return kind === undefined ? 'kind: no backend has resources of this kind' : kind.check(value);
     },
-    keyOf: (resource) => of(resource).key(resource),
+    keyOf,
     describe: (resource) => of(resource).describe(resource),
     carriedBy(resource) {
-      const kind = of(resource);
-      return kind.carries?.(resource) ?? [kind.key(resource)];
+      return of(resource).carries?.(resource) ?? [keyOf(resource)];
     },
     needsOf(resource) {
       const kind = of(resource);

@@ -1,7 +1,7 @@
 /** Plans an ADD without doing it. */
 import { setImmediate } from 'node:timers/promises';
 import { type AttachmentRequest, parseRequest } from '@podwire/cni';
-import type { Resource } from '@podwire/engine';
+import { inApplyOrder, type Resource } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
@@ -12,6 +12,7 @@ import { createHostPorts, type HostPorts } from '../endpoints/host-ports.js';
 import { createEndpointRegistry, type EndpointRegistry, podName } from '../endpoints/registry.js';
 import { endpointIdOf, podIdentityOf, readAddRequest } from '../endpoints/read-request.js';
 import { chooseNetwork, type Network } from '../networks.js';
+import { resourceKinds } from '../resource-kinds.js';
 
 /** The body of POST /v1/plan: an ADD, everything of it optional. */
 const planBody = z.strictObject({
@@ -136,7 +137,8 @@ function planOne(context: PlanningInput, allocations: Allocations, request: Atta
     network: network.view.name,
     addresses: record.leases.map(({ address }) => address),
     node: network.model.planNode(view()).filter((each) => !before.has(JSON.stringify(each))),
-    resources: record.resources,
+    // As the engine makes them.
+    resources: inApplyOrder(resourceKinds, record.resources),
     answer: record.answer,
   };
 }

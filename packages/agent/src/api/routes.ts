@@ -1,4 +1,5 @@
 /** Handlers of the API. Each returns data; `api-server.ts` sends it. */
+import { inApplyOrder } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
@@ -9,6 +10,7 @@ import { type EndpointContext, type EndpointState, ownedBy } from '../endpoints/
 import { findWarnings, type WarningSources } from '../endpoints/hidden-sockets.js';
 import { describeEndpoint, type EndpointRegistry, podName } from '../endpoints/registry.js';
 import type { EndpointRecord } from '../records/record.js';
+import { resourceKinds } from '../resource-kinds.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
 import { describeScopeProblems } from '../node/model-scopes.js';
@@ -186,7 +188,7 @@ function findTrace(traces: TraceLog, text: string): object {
 function findOne(context: ViewSources, text: string): object {
   const record = findRecord(context.endpoints, text);
   const { resources, answer } = record;
-  return { ...viewOne(context, record), resources, answer };
+  return { ...viewOne(context, record), resources: inApplyOrder(resourceKinds, resources), answer };
 }
 
 /** @throws PodwireError ENDPOINT_UNKNOWN; REQUEST_INVALID when several are called so */
@@ -213,10 +215,9 @@ async function explain({ context, deadline }: ApiContext, text: string): Promise
   const key = endpointKey(findRecord(context.endpoints, text).id);
   return context.locks.withKey(key, signal, async () => {
     const record = findRecord(context.endpoints, key);
-    const drifts = await context.engine.verify(ownedBy(record), { signal });
-    return {
-      ...viewOne(context, record),
-      resources: explainResources(context.engine.kinds, record.resources, drifts),
-    };
+    const { engine } = context;
+    const drifts = await engine.verify(ownedBy(record), { signal });
+    const resources = inApplyOrder(engine.kinds, record.resources);
+    return { ...viewOne(context, record), resources: explainResources(engine.kinds, resources, drifts) };
   });
 }
