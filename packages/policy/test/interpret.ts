@@ -16,6 +16,7 @@ import type {
   Service,
   Tier,
 } from '../src/index.js';
+import { profileId } from '../src/compile/rules.js';
 import { builtInTiers, matchSelector } from '../src/index.js';
 
 export class Interpreter {
@@ -40,12 +41,15 @@ export class Interpreter {
       if (action === undefined && inTier.length > 0 && tier.end === 'deny') return false;
     }
     const profiles = this.#profilesOf(pod);
-    const rules = profiles.flatMap((profile) => profile[direction]);
-    const found = rules.find(
-      (rule) => rule.action !== 'log' && this.#matches(rule, direction, pod, connection),
-    );
-    if (found === undefined || found.action === 'pass') return profiles.length === 0;
-    return found.action === 'allow';
+    for (const profile of profiles) {
+      // A profile that no list of rules can say is closed, as a policy is.
+      if (broken.has(profileId(profile.name))) return false;
+      const found = profile[direction].find(
+        (rule) => rule.action !== 'log' && this.#matches(rule, direction, pod, connection),
+      );
+      if (found !== undefined) return found.action === 'allow';
+    }
+    return profiles.length === 0;
   }
 
   #act(
