@@ -6,7 +6,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { createLinuxBackends } from '@podwire/backend-linux';
-import { createFakeSystem, nodeResources } from '@podwire/backend-linux/fake';
+import { createFakeSystem, nodeResources, portElement } from '@podwire/backend-linux/fake';
 import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import { summarize } from './statistics.js';
 import { formatNumber, formatTable } from './table.js';
@@ -15,20 +15,8 @@ const rounds = Number(process.argv[2] ?? 20);
 const COUNT = 5_000;
 const call = () => ({ signal: new AbortController().signal });
 
-const element = (n: number, port = n): Resource => ({
-  ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'ports' },
-  key: [
-    { type: 'inet_proto', value: 'tcp' },
-    { type: 'inet_service', value: 20_000 + n },
-  ],
-  value: [
-    { type: 'ipv4_addr', value: '10.9.0.9' },
-    { type: 'inet_service', value: port },
-  ],
-});
-
 const elements = (port?: number): readonly Resource[] =>
-  Array.from({ length: COUNT }, (_, n) => element(n, port));
+  Array.from({ length: COUNT }, (_, n) => portElement(n, port));
 
 const base: Owned = { owner: 'node', resources: nodeResources };
 const many: Owned = { owner: 'many', resources: elements() };

@@ -83,4 +83,5 @@ export class Controller {
   }
 }
 
-const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+/** The end of a call that hangs. */
+export const soon = (): AbortSignal => AbortSignal.timeout(10_000);

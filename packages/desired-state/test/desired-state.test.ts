@@ -3,7 +3,7 @@ import { createEngine } from '@podwire/engine';
 import type { JournalFile } from '@podwire/planner';
 import { silentLog } from '@podwire/platform';
 import { describe, expect, test } from 'vitest';
-import { Controller, type Subnet } from './controller.js';
+import { Controller, soon, type Subnet } from './controller.js';
 import { Database, type Row } from './database.js';
 
 class MemoryFile implements JournalFile {
@@ -130,7 +130,7 @@ describe('a reconcile', () => {
     const { controller, database } = await createController();
     database.rows.set('port/left', { columns: '{}', isOurs: true });
     const engine = createEngine({ backends: [database.createBackend()] });
-    await controller.desired.reconcile({ engine, keepLeftovers: true, signal: AbortSignal.timeout(10_000) });
+    await controller.desired.reconcile({ engine, keepLeftovers: true, signal: soon() });
     expect(database.rows.has('port/left')).toBe(true);
   });
 });
@@ -185,7 +185,7 @@ describe('kinds of scopes', () => {
         plan: (id) => [{ kind: 'row', table: kind, name: id, columns: {} }],
       });
     for (const scope of ['one/a', 'two/a']) desired.planner.markScope(scope);
-    const options = { engine, signal: AbortSignal.timeout(10_000) };
+    const options = { engine, signal: soon() };
     expect(await desired.follow(options, (kind) => kind === 'two')).toMatchObject({
       planned: ['two/a'],
       added: 1,
@@ -229,7 +229,7 @@ describe('a kind that lists its scopes', () => {
       tenants = now;
       planned.length = 0;
       desired.planner.noteChanged(['zone']);
-      return desired.follow({ engine, signal: AbortSignal.timeout(10_000) });
+      return desired.follow({ engine, signal: soon() });
     };
     await follow(tenants);
     return { database, desired, planned, follow };
@@ -250,8 +250,6 @@ describe('a kind that lists its scopes', () => {
 });
 
 describe('scopes that a call needs now', () => {
-  const soon = (): AbortSignal => AbortSignal.timeout(10_000);
-
   function createTenants() {
     const database = new Database();
     const engine = createEngine({ backends: [database.createBackend()] });
@@ -309,8 +307,6 @@ describe('scopes that a call needs now', () => {
 });
 
 describe('a scope that a request works on', () => {
-  const soon = (): AbortSignal => AbortSignal.timeout(10_000);
-
   /** Ports of a switch, which they share. */
   function createPorts() {
     const database = new Database();

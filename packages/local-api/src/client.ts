@@ -3,6 +3,7 @@ import http from 'node:http';
 import { type ErrorCode, PodwireError } from '@podwire/errors';
 import { ApiError, type Failure } from './failure.js';
 import { splitLines } from './lines.js';
+import { patience } from './patience.js';
 
 export interface LocalApi {
   readonly socket: string;
@@ -39,7 +40,7 @@ interface Answer {
 
 export function openLocalApi(options: ApiOptions): LocalApi {
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const { timeout = 15_000 } = options;
+    const { timeout = patience } = options;
     const deadline = AbortSignal.timeout(timeout);
     try {
       const response = await request(options, method, path, body, deadline);

@@ -5,6 +5,7 @@ import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
 import { listenDurably } from './durable-listener.js';
+import { patience } from './patience.js';
 
 export interface ApiRequest {
   /** The part of the path that matched `*`, decoded. */
@@ -54,8 +55,8 @@ const maxConnections = 128;
  * looks at its timers before it reads what has come. So requests have as long as our own clients wait for an answer.
  */
 const limits = {
-  requestTimeout: 15_000,
-  headersTimeout: 15_000,
+  requestTimeout: patience,
+  headersTimeout: patience,
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 };

@@ -8,7 +8,7 @@ import {
 } from '@podwire/netlink';
 import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { NamespaceIdentity, Owned, Resource } from '@podwire/engine';
-import { nodeResources, podResources } from '../src/fake/index.js';
+import { nodeResources, podResources, portElement } from '../src/fake/index.js';
 import type { BaseChain, Statement } from '@podwire/nftables';
 import { createLinuxBackends, type Kernel, type NftSet } from '../src/index.js';
 
@@ -132,18 +132,7 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       { kind: 'sysctl', in: 'host', key: 'net/ipv4/conf/pwtest1/route_localnet', value: '0' },
       chainOf('web', [from('peers'), { is: 'drop' }]),
     ],
-    many: (count) =>
-      Array.from({ length: count }, (_, n): Resource => ({
-        ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'ports' },
-        key: [
-          { type: 'inet_proto', value: 'tcp' },
-          { type: 'inet_service', value: 20_000 + n },
-        ],
-        value: [
-          { type: 'ipv4_addr', value: '10.9.0.9' },
-          { type: 'inet_service', value: n },
-        ],
-      })),
+    many: (count) => Array.from({ length: count }, (_, n) => portElement(n)),
     broken: element,
     // Another program's element in the place of ours; all but it can be made.
     break() {

@@ -13,7 +13,7 @@ import {
 import type { Kernel, KernelNamespace, Sysctls } from '../kernel.js';
 import { linkSettingOf } from '../rtnetlink/link-setting.js';
 
-export { nodeResources, podResources } from './sample-resources.js';
+export { nodeResources, podResources, portElement } from './sample-resources.js';
 
 export interface FakeSystem extends Kernel {
   /** For failures on demand and for looking at what was asked. */

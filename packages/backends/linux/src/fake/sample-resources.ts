@@ -70,3 +70,16 @@ export function podResources(n: number): Resource[] {
     { kind: 'conntrack-reset', protocol: 'udp', family: 4, port: 5000 + n },
   ];
 }
+
+/** The element of the nth host port, which leads to this port of a pod: small, and as many as wanted. */
+export const portElement = (n: number, port = n): Resource => ({
+  ...{ kind: 'nft-element', family: 'inet', table: 'podwire', set: 'ports' },
+  key: [
+    { type: 'inet_proto', value: 'tcp' },
+    { type: 'inet_service', value: 20_000 + n },
+  ],
+  value: [
+    { type: 'ipv4_addr', value: '10.9.0.9' },
+    { type: 'inet_service', value: port },
+  ],
+});
