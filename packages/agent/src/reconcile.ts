@@ -1,17 +1,13 @@
 /** Makes the node look like the records, at the start and in intervals. */
 import { setImmediate } from 'node:timers/promises';
-import type { Change, Owned, Reconcile } from '@podwire/engine';
+import type { Change, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { describeWithCode } from './errors.js';
 import { adoptHeld } from './endpoints/broken-records.js';
-import { besideNode } from './cluster/peers.js';
-import {
-  type EndpointContext,
-  ownedBy,
-  type ResourceOwners,
-  type ServingState,
-} from './endpoints/context.js';
+import { besideNode } from './node/scope-kinds.js';
+import { listWanted } from './wanted.js';
+import { type EndpointContext, ownedBy, type ServingState } from './endpoints/context.js';
 import { endpointOfOwner } from './endpoints/owners.js';
 import { teardown, type TeardownContext } from './endpoints/teardown.js';
 import { describeEndpoint, type EndpointRegistry, podName } from './endpoints/registry.js';
@@ -73,7 +69,9 @@ export async function reconcile(context: ReconcileContext, call: ReconcileCall):
   context.faults.reach('reconcile:dead-removed');
   const doubled = await adoptLeases(context);
   adoptHeld(context);
-  const round = engine.startReconcile(() => listWanted(context, call));
+  // Beside requests, what an ADD makes and a DEL removes stays, too; alone, endpoints in transition have no claim any more.
+  const isWanted = ({ phase }: EndpointRecord): boolean => !call.alone || phase === 'ready';
+  const round = engine.startReconcile(() => listWanted(context, isWanted));
   const host = await repairHost(context, round, call);
   const endpoints = await repairEndpoints(context, round, { ...call, thorough: host.own.length > 0 });
   const policies = (await policy?.repair(call.signal)) ?? [];
@@ -107,15 +105,6 @@ function namePods(endpoints: EndpointRegistry, changes: readonly Change[]): Reco
     const pod = record === undefined ? undefined : podName(record);
     return pod === undefined ? change : { ...change, pod };
   });
-}
-
-/**
- * Resources that must not be pruned now. Beside requests those that an ADD makes and a DEL removes count too;
- * alone, endpoints in transition have no claim any more.
- */
-function listWanted({ node, desired, endpoints, policy }: ResourceOwners, { alone }: ReconcileCall): Owned[] {
-  const records = endpoints.all().filter(({ phase }) => !alone || phase === 'ready');
-  return [node.owned(), ...desired.owned(besideNode), ...(policy?.owned() ?? []), ...records.map(ownedBy)];
 }
 
 interface HostChanges {

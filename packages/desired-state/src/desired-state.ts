@@ -5,7 +5,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Change, Owned, OwnerId, Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import { applyAtOnce, applyChanges, Planner, type Read, type Scope } from '@podwire/planner';
+import {
+  applyAtOnce,
+  applyChanges,
+  type ApplyOutcome,
+  type Change as PlannedChange,
+  Planner,
+  type Read,
+  type Scope,
+} from '@podwire/planner';
 import { compact, groupBy, type Log } from '@podwire/platform';
 import type {
   ApplyScopeOptions,
@@ -36,8 +44,6 @@ export class DesiredState {
   readonly #derivations: Record<string, (id: string, read: Read) => unknown> = {};
   /** The kind whose journal is read instead of its source. */
   #adopting: string | undefined;
-  /** Of plans that have run and were not reported yet. */
-  readonly #thrown = new Map<Scope, unknown>();
   /** Why scopes could not be planned: they have what was planned before. */
   readonly #planErrors = new Map<Scope, unknown>();
   /** Why the last attempt to apply something of a scope has failed. */
@@ -57,7 +63,7 @@ export class DesiredState {
       derivations: this.#derivations,
       keyOf: this.#keyOf,
       describe: kinds.describe,
-      onPlanError: (scope, error) => this.#thrown.set(scope, error),
+      onPlanError: (scope, error) => this.#planErrors.set(scope, error),
     });
   }
 
@@ -90,7 +96,7 @@ export class DesiredState {
     this.planner.adopt(found.map(([id]) => `${kind}/${id}`));
     this.#adopting = undefined;
     this.#revision++;
-    for (const [id, fact] of found) onPlanned?.(id, this.#takeRun(`${kind}/${id}`, fact));
+    for (const [id, fact] of found) onPlanned?.(id, this.#describeRun(`${kind}/${id}`, fact));
   }
 
   /**
@@ -116,11 +122,7 @@ export class DesiredState {
   async follow({ engine, signal }: FollowOptions, filter: KindFilter = isAny): Promise<FollowOutcome> {
     const planned = await this.plan(signal);
     const changes = this.planner.difference().filter(({ scope }) => filter(kindNameOf(scope)));
-    const outcome = await applyChanges(this.planner, changes, {
-      ...{ engine, signal, log: this.#log },
-      ownerOf: (scope) => this.ownerOf(scope),
-    });
-    for (const { scope } of changes) this.#noteApplied(scope, outcome.failed);
+    const outcome = await this.#apply(changes, { engine, signal });
     this.#forgetGone(filter);
     return { ...outcome, planned: planned.filter((scope) => filter(kindNameOf(scope))) };
   }
@@ -182,13 +184,22 @@ export class DesiredState {
     }
   }
 
-  async #applyNow(scope: Scope, { engine, signal }: FollowOptions): Promise<void> {
+  async #applyNow(scope: Scope, options: FollowOptions): Promise<void> {
     if (!this.#isListed(scope)) throw new RangeError(`there is no ${this.ownerOf(scope)}`);
     const changes = this.planner.planNow(scope);
     this.#report([scope]);
-    const options = { engine, signal, log: this.#log, ownerOf: (each: Scope) => this.ownerOf(each) };
-    const { failed } = await applyChanges(this.planner, changes, options);
-    for (const change of changes) this.#noteApplied(change.scope, failed);
+    await this.#apply(changes, options);
+  }
+
+  /** Notes of each scope how it has ended. */
+  async #apply(
+    changes: readonly PlannedChange<Resource>[],
+    { engine, signal }: FollowOptions,
+  ): Promise<ApplyOutcome> {
+    const ownerOf = (scope: Scope): OwnerId => this.ownerOf(scope);
+    const outcome = await applyChanges(this.planner, changes, { engine, signal, log: this.#log, ownerOf });
+    for (const { scope } of changes) this.#noteApplied(scope, outcome.failed);
+    return outcome;
   }
 
   /** Lists what has to be there, by owner. */
@@ -247,6 +258,7 @@ export class DesiredState {
     const kind = this.#kindOf(scope);
     if (isListOf(scope, kind)) return this.#list(kind, kind.list(read));
     const planned = this.#isListed(scope) ? kind.plan(idOf(scope), read) : undefined;
+    this.#planErrors.delete(scope);
     // Something of a scope that is gone can't be missing.
     if (planned === undefined) this.#applyErrors.delete(scope);
     return planned;
@@ -272,21 +284,16 @@ export class DesiredState {
     this.#revision++;
     for (const [kind, group] of groupBy(scopes, (scope) => this.#kindOf(scope))) {
       const { memory } = kind;
-      const planned = group.map((scope) => [scope, this.#takeRun(scope, memory?.read(idOf(scope)))] as const);
+      const planned = group.map(
+        (scope) => [scope, this.#describeRun(scope, memory?.read(idOf(scope)))] as const,
+      );
       if (memory !== undefined) this.#remember(memory, planned);
       for (const [scope, run] of planned) if (!isListOf(scope, kind)) kind.onPlanned?.(idOf(scope), run);
     }
   }
 
-  #takeRun(scope: Scope, fact: unknown): PlannedScope<unknown> {
-    if (!this.#thrown.has(scope)) {
-      this.#planErrors.delete(scope);
-      return { fact };
-    }
-    const error = this.#thrown.get(scope);
-    this.#thrown.delete(scope);
-    this.#planErrors.set(scope, error);
-    return { fact, error };
+  #describeRun(scope: Scope, fact: unknown): PlannedScope<unknown> {
+    return this.#planErrors.has(scope) ? { fact, error: this.#planErrors.get(scope) } : { fact };
   }
 
   #noteApplied(scope: Scope, failed: ReadonlyMap<Scope, unknown>): void {

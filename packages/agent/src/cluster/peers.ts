@@ -2,12 +2,13 @@
  * The other nodes: what the kernel must have to reach their pods. A peer goes when its node object goes, and not when its lease ends:
  * the pods of a node that is cut off from the store still work.
  */
-import type { DesiredState, FollowOutcome, KindFilter } from '@podwire/desired-state';
+import type { DesiredState, FollowOutcome, ScopeKind } from '@podwire/desired-state';
 import { describeError } from '@podwire/errors';
 import type { CallOptions, Engine } from '@podwire/engine';
 import type { PeerView } from '@podwire/network-contract';
 import type { Scope } from '@podwire/planner';
 import type { Log } from '@podwire/platform';
+import { besideNode } from '../node/scope-kinds.js';
 import type { PeerJournal } from './peer-journal.js';
 import { planPeer } from './peer-plan.js';
 
@@ -29,8 +30,13 @@ const scopeOf = (name: string): Scope => `${kind}/${name}`;
 const nameOf = (scope: Scope): string => scope.slice(kind.length + 1);
 const ownerOf = (name: string): string => `${kind}:${name}`;
 
-/** The node's own part goes its own way, see `NodeState.sync`; endpoints are for the requests that work on them. */
-export const besideNode: KindFilter = (name) => name !== 'node' && name !== 'endpoint';
+/** Outside clusters there are no peers; plans of models may ask for them all the same. */
+export const noPeers: ScopeKind = {
+  kind,
+  plan: () => undefined,
+  ownerOf,
+  sources: { peers: () => new Set(), peer: () => undefined },
+};
 
 export class Peers {
   readonly #options: PeersOptions;

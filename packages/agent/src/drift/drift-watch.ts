@@ -8,9 +8,9 @@ import type { Change, Changes, Hint, OwnerId, Place } from '@podwire/engine';
 import { type Clock, withDeadline } from '@podwire/platform';
 import { type EndpointContext, type KernelSide, ownedBy, type ResourceOwners } from '../endpoints/context.js';
 import { endpointOfOwner } from '../endpoints/owners.js';
-import { besideNode } from '../cluster/peers.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
+import { listWanted } from '../wanted.js';
 import { BackingOff } from './backing-off.js';
 import { type DriftLog, nameOwner } from './drift-log.js';
 import type { OwnerIndex } from './owner-index.js';
@@ -198,17 +198,13 @@ const isOf = ({ owner }: Change, { owners, leftover }: Suspicion): boolean =>
 
 /** Looks at single things first: nearly always nothing is wrong, and a round reads all of the node. */
 async function repairIfDrifted(
-  { engine, node, desired, policy, endpoints }: ResourceOwners & Pick<KernelSide, 'engine'>,
+  context: ResourceOwners & Pick<KernelSide, 'engine'>,
   record: EndpointRecord,
   signal: AbortSignal,
 ): Promise<readonly Change[]> {
+  const { engine } = context;
   const drifts = await engine.verify(ownedBy(record), { signal });
   if (drifts.length === 0) return [];
-  const round = engine.startReconcile(() => [
-    node.owned(),
-    ...desired.owned(besideNode),
-    ...(policy?.owned() ?? []),
-    ...endpoints.all().map(ownedBy),
-  ]);
+  const round = engine.startReconcile(() => listWanted(context));
   return round.repair([ownedBy(record)], { signal });
 }

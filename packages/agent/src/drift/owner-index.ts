@@ -1,6 +1,6 @@
 /** Every owner of resources on this node, for hints: kept up with what comes and goes. */
 import { type Hint, type Lead, type Owned, type OwnerId, type Place, TouchIndex } from '@podwire/engine';
-import { besideNode } from '../cluster/peers.js';
+import { besideNode } from '../node/scope-kinds.js';
 import { type KernelSide, ownedBy, type ResourceOwners } from '../endpoints/context.js';
 import { ownerOfEndpoint } from '../endpoints/owners.js';
 

@@ -57,8 +57,9 @@ export class EndpointScopes {
     record: EndpointRecord,
     options: CallOptions & { readonly engine: Pick<Engine, 'change'> },
   ): Promise<void> {
-    const { namespace, resources } = record;
-    await this.#desired.applyScope(scopeOf(record), { ...options, namespace, left: resources });
+    const { namespace, resources, phase } = record;
+    const left = phase === 'removing' ? resources : [];
+    await this.#desired.applyScope(scopeOf(record), { ...options, namespace, left });
   }
 
   /** The record is gone, and the call that was to apply it has left nothing in the kernel. */

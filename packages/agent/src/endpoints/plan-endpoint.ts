@@ -1,5 +1,5 @@
 /** From the request of an ADD to the endpoint's record: addresses, plan and result. Changes nothing but the addresses. */
-import { inApplyOrder, type NamespaceIdentity } from '@podwire/engine';
+import type { NamespaceIdentity } from '@podwire/engine';
 import { parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { PodAddresses } from '@podwire/cluster-ipam';
@@ -13,7 +13,6 @@ import {
 } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
-import { resourceKinds } from '../resource-kinds.js';
 import { buildAnswer } from './answers.js';
 import { answerDelegated, type Delegation } from './delegation.js';
 import type { EndpointDetails, EndpointRecord } from '../records/record.js';
@@ -154,8 +153,7 @@ function planContent(spec: EndpointSpec, endpoint: Endpoint, tools: PlanTools): 
   }
   const planned = plan(network, endpoint, tools);
   return {
-    // As people see it in `plan` and `explain`, and as it is made.
-    resources: inApplyOrder(resourceKinds, planned.resources),
+    resources: planned.resources,
     hostLinks: hostLinksOf(planned),
     ...compact({ needs: planned.needs }),
     answer: buildAnswer(compact({ planned, leases, netns: namespace.path, dns: request.dns })),

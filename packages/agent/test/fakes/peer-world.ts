@@ -20,10 +20,11 @@ import type { PeerView, PoolView, UnderlayView } from '@podwire/network-contract
 import { silentLog } from '@podwire/platform';
 import { openPeerJournal } from '../../src/cluster/peer-journal.js';
 import { planPeer } from '../../src/cluster/peer-plan.js';
-import { besideNode, Peers } from '../../src/cluster/peers.js';
+import { Peers } from '../../src/cluster/peers.js';
 import type { Network } from '../../src/networks.js';
 import { networkModels } from '../../src/models.js';
 import { NodeState } from '../../src/node/node.js';
+import { besideNode } from '../../src/node/scope-kinds.js';
 import { createMemoryFiles } from './cluster.js';
 import { ordinaryHost } from './harness.js';
 
