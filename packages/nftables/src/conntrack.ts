@@ -82,9 +82,7 @@ export function createConntrack(connection: NetlinkConnection): Conntrack {
     },
     listConntrack(filter) {
       if (filter !== undefined) return listMatching(connection, filter).map(decodeEntry);
-      return ([4, 6] as const).flatMap((family) =>
-        translating('list conntrack entries', () => connection.dump(listAllRequest(family))).map(decodeEntry),
-      );
+      return translating('list conntrack entries', () => connection.dump(listAllRequest())).map(decodeEntry);
     },
     close: () => connection.close(),
   };
@@ -142,19 +140,12 @@ async function deleteWanted(
   isWanted: (entry: ConntrackEntry) => boolean,
   signal: AbortSignal,
 ): Promise<number> {
-  let count = 0;
-  for (const family of [4, 6] as const) {
-    const { flags, ...request } = listAllRequest(family);
-    const [messages = []] = await connection.requestAsync(
-      [{ ...request, flags: flags | NLM_F_DUMP }],
-      signal,
-    );
-    const wanted = messages.filter((message) => isWanted(decodeEntry(message)));
-    for (let start = 0; start < wanted.length; start += DELETIONS_AT_ONCE)
-      await deleteListed(connection, wanted.slice(start, start + DELETIONS_AT_ONCE), signal);
-    count += wanted.length;
-  }
-  return count;
+  const { flags, ...request } = listAllRequest();
+  const [messages = []] = await connection.requestAsync([{ ...request, flags: flags | NLM_F_DUMP }], signal);
+  const wanted = messages.filter((message) => isWanted(decodeEntry(message)));
+  for (let start = 0; start < wanted.length; start += DELETIONS_AT_ONCE)
+    await deleteListed(connection, wanted.slice(start, start + DELETIONS_AT_ONCE), signal);
+  return wanted.length;
 }
 
 async function deleteListed(

@@ -274,6 +274,7 @@ class PolicyService implements NodePolicy {
       () => undefined,
     );
     this.#owners?.release(changed.released);
+    this.#owners?.take(changed.taken);
     return done;
   }
 

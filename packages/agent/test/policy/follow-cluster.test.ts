@@ -27,7 +27,9 @@ test('a pod of this node that is deleted from the store is noticed; one of anoth
   const follower = followCluster({
     cluster: { store, keys, cache: noNodes } as unknown as PolicyCluster,
     nodeName: 'n1',
-    inputs: { noteRemote: () => ({ inputs: [], links: [], released: [] }) } as unknown as PolicyInputs,
+    inputs: {
+      noteRemote: () => ({ inputs: [], links: [], released: [], taken: [] }),
+    } as unknown as PolicyInputs,
     push: () => undefined,
     noteLost: (pod) => void lost.push(pod),
     refreshNode: () => undefined,

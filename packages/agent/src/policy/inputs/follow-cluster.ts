@@ -18,7 +18,7 @@ export interface FollowClusterOptions {
   readonly log: Log;
 }
 
-export const unchanged: Changed = { inputs: [], links: [], released: [] };
+export const unchanged: Changed = { inputs: [], links: [], released: [], taken: [] };
 
 export function followCluster(options: FollowClusterOptions): RemoteFacts {
   followNodes(options);
@@ -39,8 +39,9 @@ function followPods({ cluster, nodeName, inputs, push, noteLost, log }: FollowCl
     () => {
       const all = gathered.flatMap((each) => each.inputs);
       const released = gathered.flatMap((each) => each.released);
+      const taken = gathered.flatMap((each) => each.taken);
       gathered = [];
-      if (all.length > 0) push({ inputs: all, links: [], released });
+      if (all.length > 0) push({ inputs: all, links: [], released, taken });
     },
   );
 }

@@ -16,6 +16,8 @@ export interface Changed {
   readonly links: readonly LinkChange[];
   /** Addresses that have no owner any more, or another one. */
   readonly released: readonly string[];
+  /** Addresses that have an owner now which they did not have. */
+  readonly taken: readonly string[];
 }
 
 /** Each method takes a change in and returns what it means for the compiler. */
@@ -102,33 +104,38 @@ export class PolicyInputs {
     return node === undefined ? undefined : `node/${node}`;
   }
 
-  #followPods(inputs: readonly InputChange[]): Pick<Changed, 'inputs' | 'released'> {
+  #followPods(inputs: readonly InputChange[]): Omit<Changed, 'links'> {
     const namespaces: InputChange[] = [];
     const released: string[] = [];
+    const taken: string[] = [];
     for (const input of inputs) {
       if (input.topic !== 'pod') continue;
       const before = this.#seen.get(input.key);
       if (input.value === undefined) this.#seen.delete(input.key);
       else this.#seen.set(input.key, input.value);
-      released.push(...this.#moveAddresses(input.key, before, input.value));
+      const moved = this.#moveAddresses(input.key, before, input.value);
+      released.push(...moved.released);
+      taken.push(...moved.taken);
       const namespace = (input.value ?? before)?.namespace;
       if (namespace === undefined || (before === undefined) === (input.value === undefined)) continue;
       namespaces.push(...this.#namespaces.notePod(namespace, input.value === undefined ? -1 : 1));
     }
     // A namespace is there before its first pod.
-    return { inputs: [...namespaces, ...inputs, ...this.#translator.followPods(inputs)], released };
+    return { inputs: [...namespaces, ...inputs, ...this.#translator.followPods(inputs)], released, taken };
   }
 
-  #moveAddresses(pod: PodKey, before: PodFact | undefined, after: PodFact | undefined): string[] {
+  #moveAddresses(
+    pod: PodKey,
+    before: PodFact | undefined,
+    after: PodFact | undefined,
+  ): Pick<Changed, 'released' | 'taken'> {
     const gone = (before?.addresses ?? []).filter(
       (address) => after?.addresses.includes(address) !== true && this.#owners.get(address) === pod,
     );
     for (const address of gone) this.#owners.delete(address);
-    const taken = (after?.addresses ?? []).filter((address) => {
-      const owner = this.#owners.get(address);
-      this.#owners.set(address, pod);
-      return owner !== undefined && owner !== pod;
-    });
-    return [...gone, ...taken];
+    const taken = (after?.addresses ?? []).filter((address) => this.#owners.get(address) !== pod);
+    const released = [...gone, ...taken.filter((address) => this.#owners.has(address))];
+    for (const address of taken) this.#owners.set(address, pod);
+    return { released, taken };
   }
 }
