@@ -41,7 +41,7 @@ export {
   listLinks,
 } from './link.js';
 export type { LinkDetail, OperationalState } from './link.js';
-export type { AddressGenerationMode, InetSetting } from './link-inet.js';
+export type { AddressGenerationMode, InetSetting, InetSettings } from './link-inet.js';
 export type {
   BridgeSettings,
   KindSettings,

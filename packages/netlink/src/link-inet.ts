@@ -54,9 +54,12 @@ export const inetSettingNames = [
 
 export type InetSetting = (typeof inetSettingNames)[number];
 
+/** Values by name. */
+export type InetSettings = Readonly<Partial<Record<InetSetting, number>>>;
+
 export interface InetChanges {
   readonly addressGenerationMode?: AddressGenerationMode;
-  readonly inetSettings?: Readonly<Partial<Record<InetSetting, number>>>;
+  readonly inetSettings?: InetSettings;
 }
 
 export function writeFamilies(writer: PayloadWriter, changes: InetChanges): void {
@@ -69,7 +72,7 @@ export function writeFamilies(writer: PayloadWriter, changes: InetChanges): void
   });
 }
 
-function writeInetSettings(writer: PayloadWriter, settings: Partial<Record<InetSetting, number>>): void {
+function writeInetSettings(writer: PayloadWriter, settings: InetSettings): void {
   writer.nest(IFLA_INET_CONF, () => {
     for (const [name, value] of Object.entries(settings)) {
       const index = inetSettingNames.indexOf(name as InetSetting);
@@ -80,7 +83,7 @@ function writeInetSettings(writer: PayloadWriter, settings: Partial<Record<InetS
 }
 
 /** When the kernel tells its parameters it sends them as one array; when it is told, as attributes. */
-export function readInetSettings(families: Attributes | undefined): Partial<Record<InetSetting, number>> {
+export function readInetSettings(families: Attributes | undefined): InetSettings {
   const bytes = families?.nested(AF_INET)?.bytes(IFLA_INET_CONF) ?? Buffer.alloc(0);
   const known = inetSettingNames.slice(0, Math.floor(bytes.length / 4));
   return Object.fromEntries(known.map((name, index) => [name, bytes.readInt32LE(4 * index)]));

@@ -5,7 +5,7 @@ import {
   readGenerationMode,
   readInetSettings,
   type AddressGenerationMode,
-  type InetSetting,
+  type InetSettings,
 } from './link-inet.js';
 import { AF_UNSPEC } from './ip-address.js';
 import * as rt from './link-attributes.js';
@@ -68,13 +68,18 @@ export interface Link {
   /** How the IPv6 link-local address comes about. */
   readonly addressGenerationMode?: AddressGenerationMode;
   readonly statistics?: LinkStatistics;
+  /** `net/ipv4/conf/NAME`, where they were asked for. */
+  readonly inetSettings?: InetSettings;
 }
 
 /** Decodes an RTM_NEWLINK (or RTM_DELLINK) message. @throws DecodeError */
-export function decodeLink(message: NetlinkMessage): Link {
+export const decodeLink = (message: NetlinkMessage): Link => decodeLinkInDetail(message, {});
+
+export function decodeLinkInDetail(message: NetlinkMessage, detail: LinkDetail): Link {
   const bytes = readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg');
   const attributes = new Attributes(bytes, rt.IFINFOMSG);
   const flags = bytes.readUInt32LE(8);
+  const families = readFamilies(bytes, attributes);
   return compact({
     index: bytes.readInt32LE(4),
     name: attributes.text(rt.IFLA_IFNAME) ?? '',
@@ -85,8 +90,9 @@ export function decodeLink(message: NetlinkMessage): Link {
     hardwareType: bytes.readUInt16LE(2),
     ...readCommon(attributes),
     ...readLinkInfo(attributes.nested(rt.IFLA_LINKINFO)),
-    addressGenerationMode: readGenerationMode(readFamilies(bytes, attributes)),
+    addressGenerationMode: readGenerationMode(families),
     statistics: readStatistics(attributes.bytes(rt.IFLA_STATS64)),
+    inetSettings: detail.inetSettings === true ? readInetSettings(families) : undefined,
   });
 }
 
@@ -121,7 +127,7 @@ function readLinkInfo(info: Attributes | undefined): Pick<Link, 'kind' | 'settin
 }
 
 /** The per-device IPv4 parameters (net/ipv4/conf/NAME) in a link message, by name. @throws DecodeError */
-export function decodeInetSettings(message: NetlinkMessage): Partial<Record<InetSetting, number>> {
+export function decodeInetSettings(message: NetlinkMessage): InetSettings {
   const bytes = readStructure(message.payload, rt.IFINFOMSG, 'ifinfomsg');
   return readInetSettings(readFamilies(bytes, new Attributes(bytes, rt.IFINFOMSG)));
 }
@@ -145,6 +151,8 @@ export function writeLinkHeader(reference: LinkReference | undefined): PayloadWr
 export interface LinkDetail {
   /** Also read the counters, which are half of the answer's bytes. */
   readonly statistics?: boolean;
+  /** Also decode the per-device IPv4 parameters, which spares a file below /proc/sys for each. */
+  readonly inetSettings?: boolean;
 }
 
 /** Asks for one link; the reply decodes with {@link decodeLink}. The kernel answers ENODEV when there is none. */
@@ -181,7 +189,7 @@ export function listLinks(connection: NetlinkConnection, filter: LinkFilter = {}
     label: 'list links',
   });
   return messages
-    .map(decodeLink)
+    .map((message) => decodeLinkInDetail(message, filter))
     .filter((link) => kind === undefined || link.kind === kind)
     .filter((link) => master === undefined || link.master === master)
     .filter((link) => group === undefined || link.group === group);

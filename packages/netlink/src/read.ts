@@ -2,7 +2,14 @@
 import { hasCode } from '@podwire/linux';
 import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { DecodeError, NetlinkError } from './errors.js';
-import { decodeLink, getLinkRequest, type Link, type LinkDetail, type LinkReference } from './link.js';
+import {
+  decodeLink,
+  decodeLinkInDetail,
+  getLinkRequest,
+  type Link,
+  type LinkDetail,
+  type LinkReference,
+} from './link.js';
 import { createLinkRequest, type NewLink } from './link-requests.js';
 import { decodeNeighbour, getNeighbourRequest, type Neighbour, type NewNeighbour } from './neighbour.js';
 import { decodeQdisc, getQdiscRequest, type Qdisc, type QdiscPlace } from './qdisc.js';
@@ -16,7 +23,7 @@ export function readLink(
   detail: LinkDetail = {},
 ): Link | undefined {
   const reply = askOrAbsent(connection, getLinkRequest(reference, detail));
-  return reply === undefined ? undefined : decodeLink(reply);
+  return reply === undefined ? undefined : decodeLinkInDetail(reply, detail);
 }
 
 /** The neighbour with an address; `undefined` when link or entry are not there. @throws NetlinkBatchError, DecodeError */

@@ -9,6 +9,7 @@ import {
   listLinks,
   type NetlinkConnection,
   type NewVeth,
+  readLink,
   renameLinkRequest,
   setLinkRequest,
 } from '@podwire/netlink';
@@ -52,6 +53,20 @@ export const linkCases: readonly Case[] = [
       });
       assertContains(far, { index: 2, mtu: 1400, mac: peer.mac, parent: 77, up: false });
       assert.notEqual(near.parentNamespace, undefined);
+    },
+  },
+  {
+    name: 'a link is read with its parameters for IPv4 where they are asked for',
+    run({ host: { connection } }) {
+      connection.request([
+        createLinkRequest({ kind: 'veth', name: 'cali1', peer: {} }),
+        setLinkRequest('cali1', { inetSettings: { proxy_arp: 1, rp_filter: 2 } }),
+      ]);
+      const detail = { inetSettings: true };
+      const [listed] = listLinks(connection, detail).filter(({ name }) => name === 'cali1');
+      for (const link of [readLink(connection, 'cali1', detail), listed])
+        assertContains(link?.inetSettings ?? {}, { proxy_arp: 1, rp_filter: 2, accept_local: 0 });
+      assert.equal(readLink(connection, 'cali1')!.inetSettings, undefined);
     },
   },
   {

@@ -85,10 +85,9 @@ function createSysctls(route: NetlinkConnection): Sysctls {
 function readLinkSetting(route: NetlinkConnection, key: string): string | undefined {
   const setting = linkSettingOf({ key, value: '0' });
   if (setting === undefined) return undefined;
-  const [name] = Object.keys(setting.settings) as (keyof typeof setting.settings)[];
   try {
     const [reply] = route.request([getLinkRequest(setting.link)]).flat();
-    return String(decodeInetSettings(reply!)[name!] ?? 0);
+    return String(decodeInetSettings(reply!)[setting.name] ?? 0);
   } catch {
     return undefined; // there is no such link
   }

@@ -34,9 +34,9 @@ export interface Dump extends NamespaceView, Snapshot {
   readAhead(): Promise<void>;
 }
 
-export function dumpNamespace({ route, sysctls }: KernelNamespace): Dump {
+export function dumpNamespace({ route }: KernelNamespace): Dump {
   const links = once(() => {
-    const inService = listLinks(route).filter((link) => !isMarkedForDeletion(link));
+    const inService = listLinks(route, { inetSettings: true }).filter((link) => !isMarkedForDeletion(link));
     return indexBy(inService, ({ name }) => name);
   });
   const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
@@ -76,7 +76,6 @@ export function dumpNamespace({ route, sysctls }: KernelNamespace): Dump {
     forwardingEntry: (link, mac) => forwardingByMac(link.index).get(mac),
     rootQdisc: (link) => roots().get(link.index),
     ingressFilters: (link) => listFilters(route, { link: link.index }),
-    sysctl: (key) => sysctls.read(key),
     describeRest: () => '',
     readAhead: once(async () => {
       const all: (() => unknown)[] = [links, addresses, routes4, routes6, routesByDestination];

@@ -30,7 +30,7 @@ export function remember<K, V>(read: (key: K) => V): (key: K) => V {
 }
 
 /** Looks at single things. The cost does not grow with the node. */
-export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
+export function lookUp({ route }: KernelNamespace): NamespaceView {
   const ofLink = (link: Link) => ({ link: link.index });
   const routes = remember((link: number | undefined) =>
     listRoutes(route, link === undefined ? {} : { link }),
@@ -38,7 +38,7 @@ export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
   const forwarding = remember((link: number) => listForwardingEntries(route, { link }));
   return {
     link: remember((name: string) => {
-      const link = readLink(route, name);
+      const link = readLink(route, name, { inetSettings: true });
       return link === undefined || isMarkedForDeletion(link) ? undefined : link;
     }),
     addresses: remember((link: Link) => listAddresses(route, ofLink(link))),
@@ -49,7 +49,6 @@ export function lookUp({ route, sysctls }: KernelNamespace): NamespaceView {
     forwardingEntry: (link, mac) => forwarding(link.index).find((entry) => entry.mac === mac),
     rootQdisc: (link) => readQdisc(route, ofLink(link)),
     ingressFilters: (link) => listFilters(route, ofLink(link)),
-    sysctl: (key) => sysctls.read(key),
     describeRest: () => '',
   };
 }

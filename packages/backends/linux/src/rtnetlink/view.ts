@@ -15,6 +15,7 @@ export type ListName = 'addresses' | 'routes' | 'rules';
 
 /** Reads what one namespace has. What is asked for twice is read once. */
 export interface NamespaceView {
+  /** With its parameters for IPv4. */
   link(name: string): Link | undefined;
   addresses(link: Link): readonly InterfaceAddressEntry[];
   /**
@@ -29,7 +30,6 @@ export interface NamespaceView {
   rootQdisc(link: Link): Qdisc | undefined;
   /** Filters of the link's ingress qdisc. */
   ingressFilters(link: Link): readonly Filter[];
-  sysctl(key: string): string | undefined;
   /** In words, where the list has more entries than were read: what is missing may be there all the same. */
   describeRest(list: ListName): string;
 }

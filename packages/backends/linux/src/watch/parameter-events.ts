@@ -1,9 +1,9 @@
 /** Events of kernel parameters of links. */
-import type { InetSetting, Link } from '@podwire/netlink';
+import type { InetSettings, Link } from '@podwire/netlink';
 
 export interface LinkNow {
   readonly link: Link;
-  readonly settings: () => Partial<Record<InetSetting, number>>;
+  readonly settings: () => InetSettings;
 }
 
 /** struct netconfmsg is the family in a byte, padded to four. */
