@@ -126,21 +126,22 @@ function createContext(
     ...compact({ routerHistory, readHostInSteps }),
   };
   const endpoints = createEndpointRegistry();
-  const policy = createPolicy(config, dependencies, { endpoints, nudge, ...compact({ cluster, world }) });
+  const node = new NodeState({
+    name: config.nodeName,
+    networks,
+    kinds: dependencies.engine.kinds,
+    desired,
+    readHost,
+    warn: (problem) => dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
+    ...facts,
+  });
+  const sides = { endpoints, host: () => node.host, nudge, ...compact({ cluster, world }) };
+  const policy = createPolicy(config, dependencies, sides);
   return {
     ...rest,
     networks,
     desired,
-    node: new NodeState({
-      name: config.nodeName,
-      networks,
-      kinds: dependencies.engine.kinds,
-      desired,
-      readHost,
-      warn: (problem) =>
-        dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
-      ...facts,
-    }),
+    node,
     endpoints,
     scopes: new EndpointScopes(desired, endpoints),
     ports: createHostPorts(),
@@ -153,21 +154,21 @@ function createContext(
   };
 }
 
-interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'nudge'> {
+interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'host' | 'nudge'> {
   readonly cluster?: ClusterMember;
   readonly world?: PolicyWorld;
 }
 
 function createPolicy(
   { nodeName, policy, cluster: shared }: AgentConfig,
-  { cluster: world, engine, readHost, faults, log }: AgentDependencies,
-  { cluster: member, world: policyWorld, endpoints, nudge }: PolicySides,
+  { cluster: world, engine, faults, log }: AgentDependencies,
+  { cluster: member, world: policyWorld, endpoints, host, nudge }: PolicySides,
 ): NodePolicy | undefined {
   if (policyWorld === undefined || !policy.enabled) return undefined;
   const config = withStorePorts(policy, shared?.store);
   const cluster = member === undefined || world === undefined ? undefined : describeCluster(member, world);
   return createNodePolicy({
-    ...{ nodeName, config, world: policyWorld, cluster, engine, endpoints, readHost, nudge, faults, log },
+    ...{ nodeName, config, world: policyWorld, cluster, engine, endpoints, host, nudge, faults, log },
   });
 }
 

@@ -6,6 +6,7 @@ import { describeError } from '@podwire/errors';
 import type { TunnelView, UnderlayView } from '@podwire/network-contract';
 import { compact, pause, withDeadline } from '@podwire/platform';
 import type { Network } from '../networks.js';
+import type { HostView } from '../node/host-view.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
@@ -96,9 +97,9 @@ export class ClusterFollower {
   }
 
   /** @throws PodwireError AGENT_NOT_READY */
-  discoverUnderlay(): void {
-    const { readHost, world, config } = this.#options;
-    const found = chooseUnderlay(readHost(), world.readAddresses(), config.address);
+  discoverUnderlay(host: HostView): void {
+    const { world, config } = this.#options;
+    const found = chooseUnderlay(host, world.readAddresses(), config.address);
     if (JSON.stringify(found) !== JSON.stringify(this.#underlay)) this.#underlay = found;
   }
 

@@ -6,6 +6,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { type Clock, Notify, orAborted, withDeadline } from '@podwire/platform';
 import { asPodwireError } from '../errors.js';
 import type { Log } from '../log.js';
+import type { HostView } from '../node/host-view.js';
 import type { FollowingParts } from './contract.js';
 import type { ClusterFollower } from './follower.js';
 import type { Registration } from './registration.js';
@@ -13,6 +14,7 @@ import { tunnelOwners } from './tunnel.js';
 
 export interface JoiningOptions {
   readonly follower: ClusterFollower;
+  readonly readHost: () => HostView;
   readonly registration: Registration;
   readonly cache: ClusterCache;
   readonly addressing: NodeAddressing;
@@ -70,8 +72,9 @@ export class Joining {
 
   /** @throws what prevents the node from knowing what it may allocate */
   async #join(parts: FollowingParts): Promise<void> {
-    const { follower, registration, cache, addressing, savedState, stopped, onKnown } = this.#options;
-    follower.discoverUnderlay();
+    const { follower, registration, cache, addressing, savedState, stopped, onKnown, readHost } =
+      this.#options;
+    follower.discoverUnderlay(readHost());
     const hasSavedState = savedState.read() !== undefined;
     const wait = hasSavedState ? waits.withSavedState : waits.without;
     // Whose the name is comes first: blocks of another agent must not be taken for this node's.

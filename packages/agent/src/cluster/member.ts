@@ -191,7 +191,7 @@ class StoreMember implements ClusterMember {
   prepareReconcile(): void {
     if (this.#joining.obstacle !== undefined) throw this.#joining.obstacle;
     if (this.#parts === undefined) return;
-    this.#follower.discoverUnderlay();
+    this.#follower.discoverUnderlay(this.#parts.node.host);
     this.#refreshOthers();
     this.#follower.follow(this.#parts);
   }
@@ -307,9 +307,10 @@ class StoreMember implements ClusterMember {
   }
 
   #createJoining(): Joining {
-    const { world, log } = this.#options;
+    const { world, log, readHost } = this.#options;
     return new Joining({
       follower: this.#follower,
+      readHost,
       registration: this.registration,
       cache: this.cache,
       addressing: this.addressing,

@@ -122,6 +122,11 @@ export class NodeState {
     return [...this.#describePools(), ...doubled];
   }
 
+  /** As of the last look. */
+  get host(): HostView {
+    return this.#host;
+  }
+
   view(network: Network): NodeView {
     const { name, cluster } = this.#options;
     return {

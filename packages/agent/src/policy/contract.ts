@@ -118,7 +118,8 @@ export interface NodePolicyOptions {
   readonly cluster?: PolicyCluster | undefined;
   readonly engine: Engine;
   readonly endpoints: EndpointRegistry;
-  readonly readHost: () => HostView;
+  /** As of the last look at it. */
+  readonly host: () => HostView;
   /** For what only a reconcile can do: pruning what an earlier life has left. */
   readonly nudge: () => void;
   readonly faults: FaultPoints;

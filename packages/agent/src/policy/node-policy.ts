@@ -233,10 +233,10 @@ class PolicyService implements NodePolicy {
 
   /** The node's own addresses may be others. */
   refreshNode(): void {
-    const { nodeName, cluster, readHost } = this.#options;
+    const { nodeName, cluster, host: look } = this.#options;
     const stored = cluster?.cache.nodes.get(nodeName)?.value;
     const known = stored === undefined ? undefined : nodeFactOf(stored);
-    const host = readHost();
+    const host = look();
     const fact = ownNodeFact(nodeName, known?.labels ?? {}, known?.addresses ?? [], host);
     const inputs = [...this.inputs.noteNode(nodeName, fact), ...this.inputs.noteHost(host)];
     void this.#push({ ...unchanged, inputs });
