@@ -1,0 +1,31 @@
+/**
+ * - `PROTOCOL`: the other side sent something that RFC 7047 does not allow, or that is beyond a limit
+ * - `NOT_SENT`: the server has not seen the request, so it may be sent again
+ * - `OUTCOME_UNKNOWN`: the request was sent and no answer came: the server may have carried it out
+ * - `REFUSED`: the server answered a request with an error
+ * - `TRANSACTION_FAILED`: operations of a transaction failed, and nothing was changed
+ */
+export type OvsdbErrorCode = 'PROTOCOL' | 'NOT_SENT' | 'OUTCOME_UNKNOWN' | 'REFUSED' | 'TRANSACTION_FAILED';
+
+/** Base of everything this library throws, except TypeError and RangeError for arguments that cannot be encoded. */
+export class OvsdbError extends Error {
+  readonly code: OvsdbErrorCode;
+
+  constructor(code: OvsdbErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OvsdbError';
+    this.code = code;
+  }
+}
+
+/** The bytes are not RFC 7047, do not fit the schema, or are beyond a limit. */
+export class ProtocolError extends OvsdbError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('PROTOCOL', message, options);
+    this.name = 'ProtocolError';
+  }
+}
+
+/** `table Port, column tag: expected integer, found "x"` */
+export const unexpected = (place: string, expected: string, found: unknown): ProtocolError =>
+  new ProtocolError(`${place}: expected ${expected}, found ${JSON.stringify(found)?.slice(0, 80)}`);
