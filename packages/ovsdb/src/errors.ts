@@ -26,6 +26,20 @@ export class ProtocolError extends OvsdbError {
   }
 }
 
+/** The server answered a request with an error. */
+export class RefusedError extends OvsdbError {
+  /** Such as `unknown database`, `unknown method`, `canceled`. */
+  readonly error: string;
+  readonly details: string | undefined;
+
+  constructor(method: string, error: string, details: string | undefined) {
+    super('REFUSED', `${method}: ${error}${details === undefined ? '' : `: ${details}`}`);
+    this.name = 'RefusedError';
+    this.error = error;
+    this.details = details;
+  }
+}
+
 /** `table Port, column tag: expected integer, found "x"` */
 export const unexpected = (place: string, expected: string, found: unknown): ProtocolError =>
   new ProtocolError(`${place}: expected ${expected}, found ${JSON.stringify(found)?.slice(0, 80)}`);

@@ -1,7 +1,11 @@
 export { decodeAtom, decodeRow, decodeValue, isUuid, type Row } from './decode.js';
 export { encodeAtom, encodeValue } from './encode.js';
-export { OvsdbError, type OvsdbErrorCode, ProtocolError } from './errors.js';
-export { JsonStream, type MessageLimits } from './json-stream.js';
+export { OvsdbError, type OvsdbErrorCode, ProtocolError, RefusedError } from './errors.js';
+export { Connection, type ConnectionOptions, type RequestOptions } from './rpc/connection.js';
+export { type Endpoint, parseEndpoint } from './rpc/endpoint.js';
+export { JsonStream, type MessageLimits } from './rpc/json-stream.js';
+export { defaultLimits, type Limits } from './rpc/limits.js';
+export { openStream, type TlsOptions } from './rpc/open-stream.js';
 export { parseSchema } from './parse-schema.js';
 export {
   type AtomicType,

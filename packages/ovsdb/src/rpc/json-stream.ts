@@ -1,5 +1,5 @@
 /** JSON objects one behind the other on a stream, without anything between them (RFC 7047, section 4). */
-import { ProtocolError } from './errors.js';
+import { ProtocolError } from '../errors.js';
 
 export interface MessageLimits {
   /** Longest message, bytes. */
