@@ -4,8 +4,10 @@
  * - `OUTCOME_UNKNOWN`: the request was sent and no answer came: the server may have carried it out
  * - `REFUSED`: the server answered a request with an error
  * - `TRANSACTION_FAILED`: operations of a transaction failed, and nothing was changed
+ * - `TIMEOUT`: the content of a cache did not become what was waited for
  */
-export type OvsdbErrorCode = 'PROTOCOL' | 'NOT_SENT' | 'OUTCOME_UNKNOWN' | 'REFUSED' | 'TRANSACTION_FAILED';
+export type OvsdbErrorCode =
+  'PROTOCOL' | 'NOT_SENT' | 'OUTCOME_UNKNOWN' | 'REFUSED' | 'TRANSACTION_FAILED' | 'TIMEOUT';
 
 /** Base of everything this library throws, except TypeError and RangeError for arguments that cannot be encoded. */
 export class OvsdbError extends Error {
@@ -39,6 +41,37 @@ export class RefusedError extends OvsdbError {
     this.details = details;
   }
 }
+
+/** An operation that failed. */
+export interface FailedOperation {
+  /** In the transaction; one more than the last one is the commit, where references and indexes are checked. */
+  readonly index: number;
+  /** `insert Bridge`, `commit` */
+  readonly label: string;
+  /** As the server names it: `constraint violation`, `referential integrity violation`, `timed out` of a guard. */
+  readonly error: string;
+  readonly details?: string;
+}
+
+/** A transaction failed as a whole: nothing was changed. */
+export class TransactionError extends OvsdbError {
+  /** At least one. */
+  readonly failures: readonly FailedOperation[];
+
+  constructor(failures: readonly FailedOperation[]) {
+    super('TRANSACTION_FAILED', failures.map(describeFailure).join('; '));
+    this.name = 'TransactionError';
+    this.failures = failures;
+  }
+
+  /** True if a guard (an operation `wait`) did not hold: read again, then try again. */
+  get isGuardFailure(): boolean {
+    return this.failures.some(({ error }) => error === 'timed out');
+  }
+}
+
+const describeFailure = ({ label, error, details }: FailedOperation): string =>
+  `${label}: ${error}${details === undefined ? '' : ` (${details})`}`;
 
 /** `table Port, column tag: expected integer, found "x"` */
 export const unexpected = (place: string, expected: string, found: unknown): ProtocolError =>

@@ -1,28 +1,52 @@
-export { decodeAtom, decodeRow, decodeValue, isUuid, type Row } from './decode.js';
-export { encodeAtom, encodeValue } from './encode.js';
-export { OvsdbError, type OvsdbErrorCode, ProtocolError, RefusedError } from './errors.js';
-export { Connection, type ConnectionOptions, type RequestOptions } from './rpc/connection.js';
-export { type Endpoint, parseEndpoint } from './rpc/endpoint.js';
-export { JsonStream, type MessageLimits } from './rpc/json-stream.js';
-export { defaultLimits, type Limits } from './rpc/limits.js';
-export { openStream, type TlsOptions } from './rpc/open-stream.js';
+export {
+  Cache,
+  type CachedRow,
+  type CacheIndexes,
+  type MonitorRequest,
+  type UntilOptions,
+} from './cache/cache.js';
+export type { IndexFunction, IndexKey } from './cache/indexes.js';
+export type { CacheEvent, Cause } from './cache/monitor.js';
+export type { Change } from './cache/replica.js';
+export { type CallOptions, type ClientState, OvsdbClient } from './client/client.js';
+export type { ClientOptions } from './client/options.js';
+export type { Row } from './decode.js';
+export {
+  type FailedOperation,
+  OvsdbError,
+  type OvsdbErrorCode,
+  ProtocolError,
+  RefusedError,
+  TransactionError,
+} from './errors.js';
 export { parseSchema } from './parse-schema.js';
+export { type Endpoint, parseEndpoint } from './rpc/endpoint.js';
+export { defaultLimits, type Limits } from './rpc/limits.js';
+export type { MessageLimits } from './rpc/json-stream.js';
+export type { TlsOptions } from './rpc/open-stream.js';
 export {
   type AtomicType,
   type BaseType,
   type ColumnSchema,
   type ColumnType,
   type DatabaseSchema,
-  findColumn,
-  type Shape,
-  shapeOf,
   type TableSchema,
 } from './schema.js';
-export {
-  type Atom,
-  areSameValues,
-  type Json,
-  type NamedUuid,
-  type Value,
-  type ValueInput,
-} from './values.js';
+export type {
+  Abort,
+  AnyDatabase,
+  Comment,
+  Condition,
+  DatabaseTypes,
+  Delete,
+  Insert,
+  Mutate,
+  Mutation,
+  Operation,
+  ResultOf,
+  Results,
+  Select,
+  Update,
+  Wait,
+} from './transaction/types.js';
+export type { Atom, NamedUuid, Value, ValueInput } from './values.js';

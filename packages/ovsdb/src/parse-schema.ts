@@ -12,13 +12,14 @@ import type {
 } from './schema.js';
 import { isRecord } from './values.js';
 
-/** Names that begin with an underscore belong to the server (RFC 7047, section 3.2). */
+/** Names that begin with an underscore belong to the server, such as that of its database `_Server` (RFC 7047, section 3.2). */
 const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;
+const databasePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** @throws ProtocolError that names the place */
 export function parseSchema(json: unknown): DatabaseSchema {
   const { name, version, tables } = requireRecord(json, 'the schema');
-  if (typeof name !== 'string' || !namePattern.test(name)) throw unexpected('the schema', 'a name', name);
+  if (typeof name !== 'string' || !databasePattern.test(name)) throw unexpected('the schema', 'a name', name);
   if (version !== undefined && typeof version !== 'string') throw unexpected(name, 'a version', version);
   const entries = readNamed(tables, `${name}: tables`);
   // A schema without any root table is from before there were some: all of its tables are.

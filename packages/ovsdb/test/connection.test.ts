@@ -1,6 +1,8 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { type Connection, defaultLimits, type OvsdbError, RefusedError } from '../src/index.js';
+import { type OvsdbError, RefusedError } from '../src/errors.js';
+import type { Connection } from '../src/rpc/connection.js';
+import { defaultLimits } from '../src/rpc/limits.js';
 import { createBench } from './support/peer.js';
 
 const ask = (connection: Connection, method = 'ask', signal?: AbortSignal): Promise<unknown> =>

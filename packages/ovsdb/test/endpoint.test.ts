@@ -5,7 +5,8 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { createAuthority } from '@podwire/testkit/etcd';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStream, parseEndpoint, type TlsOptions } from '../src/index.js';
+import { parseEndpoint } from '../src/rpc/endpoint.js';
+import { openStream, type TlsOptions } from '../src/rpc/open-stream.js';
 
 describe('an endpoint', () => {
   test.each([

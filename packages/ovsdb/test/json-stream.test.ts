@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonStream, ProtocolError } from '../src/index.js';
+import { ProtocolError } from '../src/errors.js';
+import { JsonStream } from '../src/rpc/json-stream.js';
 
 const limits = { bytes: 1000, depth: 8 };
 const readAll = (stream: JsonStream, ...chunks: readonly (string | Uint8Array)[]): unknown[] =>
@@ -20,6 +21,7 @@ describe('the stream of messages', () => {
         const stream = new JsonStream({ bytes: 1_000_000, depth: 32 });
         expect(readAll(stream, ...chunks)).toEqual(JSON.parse(JSON.stringify(sent)));
       }),
+      { numRuns: 40 },
     );
   });
 

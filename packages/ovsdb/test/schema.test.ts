@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseSchema, ProtocolError } from '../src/index.js';
+import { ProtocolError } from '../src/errors.js';
+import { parseSchema } from '../src/parse-schema.js';
 
 const withColumn = (type: unknown, more: object = {}): unknown => ({
   name: 'D',

@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  areSameValues,
-  type ColumnType,
-  decodeRow,
-  decodeValue,
-  encodeValue,
-  parseSchema,
-  ProtocolError,
-  shapeOf,
-  type Value,
-  type ValueInput,
-} from '../src/index.js';
+import { decodeRow, decodeValue } from '../src/decode.js';
+import { encodeValue } from '../src/encode.js';
+import { ProtocolError } from '../src/errors.js';
+import { parseSchema } from '../src/parse-schema.js';
+import { type ColumnType, shapeOf } from '../src/schema.js';
+import { areSameValues, type Value, type ValueInput } from '../src/values.js';
 import { atomOf, columnType } from './arbitraries.js';
 
 const uuid = '6f1c0c1e-4c4f-4a35-9f0e-0c5d3c0c7a11';

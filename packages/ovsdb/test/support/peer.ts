@@ -2,7 +2,9 @@
 import type { Duplex } from 'node:stream';
 import { AsyncQueue, silentLog } from '@podwire/platform';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';
-import { Connection, type ConnectionOptions, defaultLimits, JsonStream } from '../../src/index.js';
+import { Connection, type ConnectionOptions } from '../../src/rpc/connection.js';
+import { JsonStream } from '../../src/rpc/json-stream.js';
+import { defaultLimits } from '../../src/rpc/limits.js';
 import { createStreamPair } from '../../src/fake/stream-pair.js';
 
 export interface Message {

@@ -1,0 +1,1 @@
+export { FakeServer, type FakeServerOptions } from './server.js';

@@ -1,0 +1,78 @@
+/** The real ovsdb-server of Debian's openvswitch-switch, with a directory of its own. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type RunningProcess, run, start } from '@podwire/testkit';
+
+export interface ServerOptions {
+  readonly schema: unknown;
+  readonly model: 'standalone' | 'clustered';
+  /** More of the command line, such as `--remote=ptcp:0:127.0.0.1`. */
+  readonly flags?: readonly string[];
+}
+
+export class OvsdbServer {
+  readonly directory: string;
+  readonly #options: ServerOptions;
+  #process: RunningProcess | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.directory = fs.mkdtempSync(
+      path.join(fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir(), 'pwt-ovsdb-'),
+    );
+    fs.writeFileSync(this.#file('schema'), JSON.stringify(options.schema));
+  }
+
+  get endpoint(): string {
+    return `unix:${this.#file('sock')}`;
+  }
+
+  /** Starts it on the database that is there, or on an empty one. Resolves when it takes connections. */
+  async start(): Promise<void> {
+    if (!fs.existsSync(this.#file('db'))) await this.#create();
+    const server = start([
+      'ovsdb-server',
+      '--no-chdir',
+      '--verbose=console:info',
+      `--unixctl=${this.#file('ctl')}`,
+      `--remote=punix:${this.#file('sock')}`,
+      ...(this.#options.flags ?? []),
+      this.#file('db'),
+    ]);
+    this.#process = server;
+    await server.waitForOutput(/ovsdb-server \(Open vSwitch\)/);
+  }
+
+  /** Stops its execution; connections stay open. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  /** Ends it without a word. */
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGKILL');
+    await this.#process?.exited;
+  }
+
+  async erase(): Promise<void> {
+    await this.kill();
+    fs.rmSync(this.#file('db'));
+    await this.start();
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    fs.rmSync(this.directory, { recursive: true });
+  }
+
+  async #create(): Promise<void> {
+    const [database, schema] = [this.#file('db'), this.#file('schema')];
+    if (this.#options.model === 'standalone') await run(['ovsdb-tool', 'create', database, schema]);
+    else await run(['ovsdb-tool', 'create-cluster', database, schema, `unix:${this.#file('raft')}`]);
+  }
+
+  #file(name: string): string {
+    return path.join(this.directory, name);
+  }
+}
