@@ -19,6 +19,7 @@ export {
   RefusedError,
   TransactionError,
 } from './errors.js';
+export { generateTypes } from './generate/types.js';
 export { parseSchema } from './parse-schema.js';
 export { type Endpoint, parseEndpoint } from './rpc/endpoint.js';
 export { defaultLimits, type Limits } from './rpc/limits.js';

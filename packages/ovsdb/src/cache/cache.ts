@@ -26,8 +26,6 @@ export type CacheIndexes<D extends DatabaseTypes, M> = {
   readonly [K in keyof D & keyof M]?: { readonly [index: string]: IndexFunction<CachedRow<D, M, K>> };
 };
 
-type IndexName<I, K> = K extends keyof I ? keyof NonNullable<I[K]> & string : never;
-
 export interface UntilOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds; that of the client's calls when absent. */
@@ -45,11 +43,7 @@ interface CacheParts {
  * The rows of the tables that are followed, kept up to date. They are replaced, never changed, so that a row can be kept. After an
  * own transaction its changes are there as soon as `transact` has returned.
  */
-export class Cache<
-  D extends DatabaseTypes,
-  M extends MonitorRequest<D> = MonitorRequest<D>,
-  I extends CacheIndexes<D, M> = CacheIndexes<D, M>,
-> {
+export class Cache<D extends DatabaseTypes, M extends MonitorRequest<D> = MonitorRequest<D>> {
   readonly #parts: CacheParts;
 
   /** @internal `client.monitor` makes caches. */
@@ -71,10 +65,10 @@ export class Cache<
     return this.rows(table).get(uuid);
   }
 
-  /** The rows that have this key in a declared index. */
+  /** The rows that have this key in a declared index. @throws TypeError: the index was not declared */
   find<K extends keyof D & keyof M & string>(
     table: K,
-    index: IndexName<I, K>,
+    index: string,
     key: Exclude<IndexKey, undefined>,
   ): readonly CachedRow<D, M, K>[] {
     return this.#parts.monitor.find(table, index, key) as readonly unknown[] as readonly CachedRow<D, M, K>[];

@@ -107,17 +107,17 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
    * Follows tables, over all connections. Resolves with their first content.
    * @throws OvsdbError, the signal's reason; TypeError, RangeError: the request does not fit the schema
    */
-  async monitor<const M extends MonitorRequest<D>, const I extends CacheIndexes<D, M> = Record<never, never>>(
+  async monitor<const M extends MonitorRequest<D>>(
     tables: M,
-    { indexes, ...options }: CallOptions & { readonly indexes?: I } = {},
-  ): Promise<Cache<D, M, I>> {
+    { indexes, ...options }: CallOptions & { readonly indexes?: CacheIndexes<D, M> } = {},
+  ): Promise<Cache<D, M>> {
     const { clock, log, database, timeout } = this.#options;
     const id = `monitor-${++this.#lastMonitor}`;
     const monitor = new Monitor({
       id,
       database,
       tables: tables as TableRequests,
-      indexes: (indexes ?? {}) as IndexFunctions,
+      indexes: (indexes ?? {}) as unknown as IndexFunctions,
       log,
     });
     this.#monitors.set(id, monitor);
