@@ -23,6 +23,7 @@ const testedByPackage = new Set([
   '@podwire/policy-evaluator',
   '@podwire/engine',
   '@podwire/backend-linux',
+  '@podwire/ovsdb',
   '@podwire/store',
   // test/libraries compiles and runs these.
   '@podwire/addresses',

@@ -44,6 +44,12 @@ export class OvsdbServer {
     await server.waitForOutput(/ovsdb-server \(Open vSwitch\)/);
   }
 
+  /** The port of a remote `ptcp:0` or `pssl:0` among the flags. */
+  async port(): Promise<number> {
+    const match = await this.#process?.waitForOutput(/listening on port (\d+)/);
+    return Number(match?.[1]);
+  }
+
   /** Stops its execution; connections stay open. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
