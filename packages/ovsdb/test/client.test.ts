@@ -1,4 +1,5 @@
 /** Clients of the in-memory server: leaders, older servers, faults. */
+import { silentLog } from '@podwire/platform';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';
 import { FakeServer, type FakeServerOptions } from '@podwire/ovsdb/fake';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -158,6 +159,72 @@ describe('after a fault', () => {
     await expect(client.monitor({ Parent: {} }, { timeout: 100 })).rejects.toBeInstanceOf(OvsdbError);
     expect(reasons).toContain('a message is longer than 50000 bytes');
   });
+});
+
+describe('a database that gets another schema', () => {
+  const { Single } = testSchema.tables;
+  const other = {
+    ...testSchema,
+    tables: {
+      ...testSchema.tables,
+      Single: { ...Single, columns: { ...Single.columns, added: { type: 'string' } } },
+    },
+  };
+
+  test('is followed with its new columns, although the last transaction is known', async () => {
+    const server = createServer();
+    const client = connect({ open: server.open });
+    await client.transact([{ op: 'insert', table: 'Single', row: { value: 1 } }]);
+    const cache = await client.monitor({ Single: {} });
+    const events = eventsOf(cache);
+    server.convert(other);
+    await expect.poll(() => events.map(({ cause }) => cause)).toEqual(['purged']);
+    expect([...cache.rows('Single').values()]).toMatchObject([{ value: 1, added: '' }]);
+  });
+
+  test('is written with its new columns by a client that follows nothing', async () => {
+    const server = createServer();
+    const client = connect({ open: server.open });
+    await client.transact([{ op: 'insert', table: 'Single', row: { value: 1 } }]);
+    server.convert(other);
+    const hasColumn = async (): Promise<boolean> =>
+      (await client.schema()).tables.get('Single')?.columns.has('added') === true;
+    await expect.poll(hasColumn).toBe(true);
+    await client.transact([{ op: 'update', table: 'Single', where: [], row: { added: 'x' } }]);
+  });
+});
+
+test('listeners that fail are logged, and do no harm to others', async () => {
+  const errors: unknown[] = [];
+  const log = { ...silentLog, error: (fields: object) => void errors.push(fields) };
+  const server = createServer();
+  const client = connect({ open: server.open, log });
+  const fail = (): never => {
+    throw new Error('a fault of the caller');
+  };
+  client.subscribe(fail);
+  const cache = await client.monitor({ Parent: {} });
+  cache.subscribe(fail);
+  const events = eventsOf(cache);
+  await add(client, 'a');
+  expect(events).toHaveLength(1);
+  server.cut();
+  await expect.poll(() => cache.isCurrent && events.length).toBe(2);
+  expect(errors.length).toBeGreaterThanOrEqual(3);
+});
+
+test('a cache that is closed while the server is away does not come back', async () => {
+  const server = createServer();
+  const client = connect({ open: server.open });
+  const cache = await client.monitor({ Parent: {} });
+  const events = eventsOf(cache);
+  server.setSilent(true);
+  const closed = cache.close();
+  server.cut();
+  await closed;
+  server.setSilent(false);
+  await add(client, 'a');
+  expect([events, cache.rows('Parent').size]).toEqual([[], 0]);
 });
 
 describe('time', () => {

@@ -69,25 +69,26 @@ describe('ovsdb-server', () => {
     fs.rmSync(directory, { recursive: true });
   });
 
-  test('may get another schema: a cache goes on with the new columns', () =>
-    withServer({}, (server) =>
-      withClient({ endpoints: [server.endpoint] }, async (client) => {
-        await client.transact([insert]);
-        const cache = await client.monitor({ Single: {} });
-        const causes: string[] = [];
-        cache.subscribe(({ cause }: CacheEvent) => void causes.push(cause));
-        const columns = { ...testSchema.tables.Single.columns, added: { type: 'string' } };
-        const tables = { ...testSchema.tables, Single: { ...testSchema.tables.Single, columns } };
-        const file = path.join(server.directory, 'other.schema');
-        fs.writeFileSync(file, JSON.stringify({ ...testSchema, version: '2.0.0', tables }));
-        await run(['ovsdb-client', 'convert', server.endpoint, file]);
-        await cache.until(({ isCurrent }) => isCurrent && causes.includes('purged'));
-        const [row] = cache.rows('Single').values();
-        assert.deepEqual([row?.['value'], row?.['added']], [1, '']);
-        await client.transact([{ op: 'update', table: 'Single', where: [], row: { added: 'x' } }]);
-        assert.equal([...cache.rows('Single').values()][0]?.['added'], 'x');
-      }),
-    ));
+  for (const model of ['standalone', 'clustered'] as const)
+    test(`may get another schema, ${model}: a cache goes on with the new columns`, () =>
+      withServer({ model }, (server) =>
+        withClient({ endpoints: [server.endpoint] }, async (client) => {
+          await client.transact([insert]);
+          const cache = await client.monitor({ Single: {} });
+          const causes: string[] = [];
+          cache.subscribe(({ cause }: CacheEvent) => void causes.push(cause));
+          const columns = { ...testSchema.tables.Single.columns, added: { type: 'string' } };
+          const tables = { ...testSchema.tables, Single: { ...testSchema.tables.Single, columns } };
+          const file = path.join(server.directory, 'other.schema');
+          fs.writeFileSync(file, JSON.stringify({ ...testSchema, version: '2.0.0', tables }));
+          await run(['ovsdb-client', 'convert', server.endpoint, file]);
+          await cache.until(({ isCurrent }) => isCurrent && causes.includes('purged'));
+          const [row] = cache.rows('Single').values();
+          assert.deepEqual([row?.['value'], row?.['added']], [1, '']);
+          await client.transact([{ op: 'update', table: 'Single', where: [], row: { added: 'x' } }]);
+          assert.equal([...cache.rows('Single').values()][0]?.['added'], 'x');
+        }),
+      ));
 
   test('with the schema of Open vSwitch takes the ports of the example, and ovs-vsctl has the same view', () =>
     withServer({ schema: JSON.parse(fs.readFileSync(switchSchema, 'utf8')) }, async (server) => {

@@ -109,14 +109,14 @@ function readInsert(json: unknown, uuid: string, { schema, columns }: FollowedTa
   const given = decodeRow(json, schema, place);
   const row: Record<string, Value> = { _uuid: uuid };
   for (const name of columns)
-    row[name] = name in given ? given[name] : defaultValue(findColumn(schema, name)!.type);
+    row[name] = Object.hasOwn(given, name) ? given[name] : defaultValue(findColumn(schema, name)!.type);
   return row;
 }
 
 function readModify(json: unknown, before: Row, { schema }: FollowedTable, place: string): Row {
   const row: Record<string, Value> = { ...before };
   for (const [name, difference] of Object.entries(decodeRow(json, schema, place))) {
-    if (!(name in before)) throw new ProtocolError(`${place}: the column ${name} is not followed`);
+    if (!Object.hasOwn(before, name)) throw new ProtocolError(`${place}: the column ${name} is not followed`);
     row[name] = applyDifference(before[name], difference, findColumn(schema, name)!.type);
   }
   return row;

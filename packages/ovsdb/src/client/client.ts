@@ -1,23 +1,13 @@
-import {
-  backoffDelay,
-  onAbort,
-  pause,
-  silentLog,
-  systemClock,
-  waitUntil,
-  withDeadline,
-} from '@podwire/platform';
+import { backoffDelay, onAbort, orUndefined, pause, waitUntil, withDeadline } from '@podwire/platform';
 import { Cache, type CacheIndexes, type MonitorRequest } from '../cache/cache.js';
 import type { IndexFunctions } from '../cache/indexes.js';
 import { Monitor, type TableRequests } from '../cache/monitor.js';
 import { OvsdbError } from '../errors.js';
-import { defaultLimits } from '../rpc/limits.js';
-import { openStream } from '../rpc/open-stream.js';
 import type { DatabaseSchema } from '../schema.js';
 import { encodeOperation } from '../transaction/encode.js';
 import { readResults } from '../transaction/results.js';
 import type { AnyDatabase, DatabaseTypes, Operation, Results } from '../transaction/types.js';
-import type { ClientOptions } from './options.js';
+import { type ClientOptions, completeOptions, type Settings } from './options.js';
 import { openSession, type Session } from './session.js';
 
 export interface CallOptions {
@@ -32,11 +22,12 @@ export type ClientState =
   /** With the reason for which there is none, if one was tried. */
   | { readonly connected: false; readonly reason: Error | undefined };
 
+const isOvsdbError = (error: unknown): boolean => error instanceof OvsdbError;
 const closedError = (): OvsdbError => new OvsdbError('NOT_SENT', 'the client is closed');
 
 /** A client of one database. It connects by itself, again and again, until it is closed. */
 export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
-  readonly #options;
+  readonly #options: Settings;
   readonly #monitors = new Map<string, Monitor>();
   readonly #listeners = new Set<(state: ClientState) => void>();
   readonly #over = new AbortController();
@@ -46,21 +37,7 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
   #lastMonitor = 0;
 
   constructor(options: ClientOptions) {
-    if (options.endpoints.length === 0) throw new TypeError('a client needs an endpoint');
-    const { tls } = options;
-    this.#options = {
-      open: (endpoint: string, signal: AbortSignal) => openStream(endpoint, { tls, signal }),
-      leaderOnly: true,
-      timeout: 10_000,
-      connectTimeout: 10_000,
-      backoff: { first: 100, longest: 8_000 },
-      probeInterval: 5_000,
-      log: silentLog,
-      clock: systemClock,
-      random: Math.random,
-      ...options,
-      limits: { ...defaultLimits, ...options.limits },
-    };
+    this.#options = completeOptions(options);
     this.#loop = this.#stayConnected();
   }
 
@@ -70,7 +47,7 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
       : { connected: true, endpoint: this.#session.endpoint };
   }
 
-  /** Calls the listener at each change of {@link state}. @returns how to unsubscribe */
+  /** Calls the listener at each change of {@link state}. An error that it throws is logged. @returns how to unsubscribe */
   subscribe(listener: (state: ClientState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -156,7 +133,9 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
     if (!this.#monitors.delete(id) || this.#session === undefined) return;
     const { timeout } = this.#options;
     const read = (): void => undefined;
-    await this.#session.connection.request('monitor_cancel', [id], { timeout, read });
+    const { connection } = this.#session;
+    // The end of the connection is the end of its monitors.
+    await orUndefined(connection.request('monitor_cancel', [id], { timeout, read }), isOvsdbError);
   }
 
   async #connected({ signal, timeout = this.#options.timeout }: CallOptions): Promise<Session> {
@@ -223,6 +202,11 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
   #set(session: Session | undefined): void {
     this.#session = session;
     if (session === undefined) for (const monitor of this.#monitors.values()) monitor.detach();
-    for (const listener of [...this.#listeners]) listener(this.state);
+    for (const listener of [...this.#listeners])
+      try {
+        listener(this.state);
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'a listener of a client has failed');
+      }
   }
 }

@@ -1,7 +1,14 @@
 import type { Duplex } from 'node:stream';
-import type { BackoffOptions, Clock, Log } from '@podwire/platform';
-import type { Limits } from '../rpc/limits.js';
-import type { TlsOptions } from '../rpc/open-stream.js';
+import {
+  type BackoffOptions,
+  type Clock,
+  compact,
+  type Log,
+  silentLog,
+  systemClock,
+} from '@podwire/platform';
+import { defaultLimits, type Limits } from '../rpc/limits.js';
+import { openStream, type TlsOptions } from '../rpc/open-stream.js';
 
 /** All times are in milliseconds. */
 export interface ClientOptions {
@@ -28,4 +35,25 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** Opens a stream in place of a socket, as `open` of the in-memory server does. */
   readonly open?: (endpoint: string, signal: AbortSignal) => Promise<Duplex>;
+}
+
+/** All options, with what takes the place of those that were left out. */
+export type Settings = Required<Omit<ClientOptions, 'tls' | 'limits'>> & { readonly limits: Limits };
+
+/** @throws TypeError: there is no endpoint */
+export function completeOptions({ tls, limits, ...options }: ClientOptions): Settings {
+  if (options.endpoints.length === 0) throw new TypeError('a client needs an endpoint');
+  return {
+    open: (endpoint, signal) => openStream(endpoint, { tls, signal }),
+    leaderOnly: true,
+    timeout: 10_000,
+    connectTimeout: 10_000,
+    backoff: { first: 100, longest: 8_000 },
+    probeInterval: 5_000,
+    log: silentLog,
+    clock: systemClock,
+    random: Math.random,
+    ...compact(options),
+    limits: { ...defaultLimits, ...limits },
+  };
 }

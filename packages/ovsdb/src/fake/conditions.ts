@@ -38,24 +38,24 @@ function argumentType(type: ColumnType, test: string): ColumnType {
 
 type Compare = (value: Value, argument: Value) => boolean;
 
-const numeric: { readonly [test: string]: (one: number, other: number) => boolean } = {
-  '<': (one, other) => one < other,
-  '<=': (one, other) => one <= other,
-  '>': (one, other) => one > other,
-  '>=': (one, other) => one >= other,
-};
+const numeric = new Map<string, (one: number, other: number) => boolean>([
+  ['<', (one, other) => one < other],
+  ['<=', (one, other) => one <= other],
+  ['>', (one, other) => one > other],
+  ['>=', (one, other) => one >= other],
+]);
 
-const general: { readonly [test: string]: Compare } = {
-  '==': areSameValues,
-  '!=': (one, other) => !areSameValues(one, other),
-  includes: (value, argument) => membersOf(argument).every(isMemberOf(value)),
-  excludes: (value, argument) => !membersOf(argument).some(isMemberOf(value)),
-};
+const general = new Map<string, Compare>([
+  ['==', areSameValues],
+  ['!=', (one, other) => !areSameValues(one, other)],
+  ['includes', (value, argument) => membersOf(argument).every(isMemberOf(value))],
+  ['excludes', (value, argument) => !membersOf(argument).some(isMemberOf(value))],
+]);
 
 function comparisonOf(test: unknown, type: ColumnType): Compare {
-  const found = general[String(test)];
+  const found = general.get(String(test));
   if (found !== undefined) return found;
-  const compare = numeric[String(test)];
+  const compare = numeric.get(String(test));
   const isNumber = ['integer', 'real'].includes(type.key.type) && type.max === 1 && type.value === undefined;
   if (compare === undefined || !isNumber) throw syntaxError(`${String(test)} does not apply to the column`);
   return (value, argument) => value !== undefined && compare(value as number, argument as number);

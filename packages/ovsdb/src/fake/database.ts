@@ -1,7 +1,7 @@
-import { zeroUuid } from '../cache/difference.js';
+import { defaultValue, zeroUuid } from '../cache/difference.js';
 import type { Row } from '../decode.js';
 import type { DatabaseSchema } from '../schema.js';
-import { areSameValues, type Json } from '../values.js';
+import { areSameValues, type Json, type Value } from '../values.js';
 import { Draft, type RowChange, type Tables } from './draft.js';
 import { Failure } from './failure.js';
 import { Blocked, execute, Names } from './operations.js';
@@ -67,6 +67,24 @@ export class Database {
       const rest = operations.slice(results.length + 1).map(() => null);
       return { results: [...results, error.toJson(), ...rest] };
     }
+  }
+
+  /**
+   * Takes the rows of the database as it was under another schema; columns that are new have the default of their type.
+   * @throws Failure: they are against the rules of this schema
+   */
+  adopt(former: Database): void {
+    const draft = new Draft(this.options.schema, this.#tables);
+    for (const [name, { columns }] of this.options.schema.tables)
+      for (const [uuid, old] of former.tables.get(name) ?? []) {
+        const row: Record<string, Value> = { _uuid: uuid, _version: this.options.createUuid() };
+        for (const [column, { type }] of columns)
+          row[column] = Object.hasOwn(old, column) ? old[column] : defaultValue(type);
+        draft.put(name, uuid, row);
+      }
+    this.#commit(draft);
+    this.#lastTransaction = former.lastTransaction;
+    this.#history = [{ id: former.lastTransaction, changes: [] }];
   }
 
   /** The changes after a transaction, those of each row as one; `undefined` when it is unknown. */

@@ -34,9 +34,9 @@ export class Draft {
     for (const row of changed?.values() ?? []) if (row !== undefined) yield row;
   }
 
-  /** Also true of a row that the transaction has deleted. */
-  hasSeen(table: string, uuid: string): boolean {
-    return this.#changed.get(table)?.has(uuid) === true || this.#committed.get(table)?.has(uuid) === true;
+  /** False for a uuid that a new row may have: also a committed row that the transaction has deleted keeps its own. */
+  isTaken(table: string, uuid: string): boolean {
+    return this.#committed.get(table)?.has(uuid) === true || this.get(table, uuid) !== undefined;
   }
 
   put(table: string, uuid: string, row: Row | undefined): void {

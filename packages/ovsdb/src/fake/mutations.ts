@@ -33,7 +33,7 @@ function checked(value: Value, type: ColumnType): Value {
 type Mutate = (value: Value) => Value;
 
 function mutationOf(mutator: string, argument: unknown, type: ColumnType, resolve: ResolveName): Mutate {
-  const calculate = arithmetic[mutator];
+  const calculate = arithmetic.get(mutator);
   if (calculate !== undefined) return arithmeticOf(mutator, calculate, argument, type, resolve);
   if (shapeOf(type) === 'one' || (mutator !== 'insert' && mutator !== 'delete'))
     throw syntaxError(`${mutator} does not apply to the column`);
@@ -54,13 +54,13 @@ const withoutConstraints = (type: ColumnType['key']['type']): ColumnType['key'] 
 
 type Calculate = (one: number, other: number) => number;
 
-const arithmetic: { readonly [mutator: string]: Calculate } = {
-  '+=': (one, other) => one + other,
-  '-=': (one, other) => one - other,
-  '*=': (one, other) => one * other,
-  '/=': (one, other) => one / other,
-  '%=': (one, other) => one % other,
-};
+const arithmetic = new Map<string, Calculate>([
+  ['+=', (one, other) => one + other],
+  ['-=', (one, other) => one - other],
+  ['*=', (one, other) => one * other],
+  ['/=', (one, other) => one / other],
+  ['%=', (one, other) => one % other],
+]);
 
 function arithmeticOf(
   mutator: string,

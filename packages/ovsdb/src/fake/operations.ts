@@ -59,35 +59,37 @@ type Execute = (operation: Operation, execution: Execution) => Json;
 /** @throws Failure, Blocked */
 export function execute(json: unknown, execution: Execution): Json {
   if (!isRecord(json)) throw syntaxError('an operation is an object');
-  const run = executions[String(json['op'])];
+  const run = executions.get(String(json['op']));
   if (run === undefined) throw syntaxError(`there is no operation ${String(json['op'])}`);
   return run(json, execution);
 }
 
-const executions: { readonly [op: string]: Execute } = {
-  insert,
-  select,
-  update,
-  mutate,
-  delete: remove,
-  wait,
-  comment: () => ({}),
-  commit: () => ({}),
-  abort: () => {
-    throw new Failure('aborted', 'aborted by request');
-  },
-};
+const executions = new Map<string, Execute>([
+  ['insert', insert],
+  ['select', select],
+  ['update', update],
+  ['mutate', mutate],
+  ['delete', remove],
+  ['wait', wait],
+  ['comment', () => ({})],
+  ['commit', () => ({})],
+  ['abort', abort],
+]);
+
+function abort(): never {
+  throw new Failure('aborted', 'aborted by request');
+}
 
 function insert(operation: Operation, { draft, names, createUuid }: Execution): Json {
   const [name, table] = readTable(operation, draft);
   const { uuid: chosen, 'uuid-name': label } = operation;
   if (chosen !== undefined && !isUuid(chosen)) throw syntaxError('a uuid is expected');
   const uuid = typeof label === 'string' ? names.declare(label, chosen) : (chosen ?? createUuid());
-  if (draft.hasSeen(name, uuid)) throw new Failure('duplicate uuid', `there was a row ${uuid}`);
+  if (draft.isTaken(name, uuid)) throw new Failure('duplicate uuid', `there was a row ${uuid}`);
   const given = readRow(operation['row'], table, names.resolve);
   const row: Record<string, Value> = { _uuid: uuid, _version: createUuid() };
   for (const [column, { type }] of table.columns)
-    row[column] = column in given ? given[column] : defaultValue(type);
+    row[column] = Object.hasOwn(given, column) ? given[column] : defaultValue(type);
   draft.put(name, uuid, row);
   return { uuid: ['uuid', uuid] };
 }

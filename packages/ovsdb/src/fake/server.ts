@@ -15,7 +15,7 @@ export interface FakeServerOptions {
   /** `clustered` knows its last hundred transactions, and may lead or not; `standalone` when absent. */
   readonly model?: 'standalone' | 'clustered';
   /** Measures how long transactions wait for a condition. */
-  readonly clock?: Pick<Clock, 'sleep' | 'elapsed'>;
+  readonly clock?: Pick<Clock, 'sleep'>;
   readonly createUuid?: () => string;
 }
 
@@ -104,6 +104,15 @@ export class FakeServer {
     const { schema, model } = this.#options;
     this.#main = this.#create(schema, model === 'clustered' ? 100 : 0);
     this.cut();
+  }
+
+  /** Gives the database another schema. Its content stays; clients learn of it. @throws Failure: the content does not fit */
+  convert(schema: unknown): void {
+    const former = this.#main.database;
+    this.#main = this.#create(schema, former.options.history);
+    this.#main.database.adopt(former);
+    for (const session of this.#sessions) session.cancelMonitors(former);
+    this.#describe({ op: 'update', where: [], row: this.#description(true) });
   }
 
   /** Of a clustered database. */

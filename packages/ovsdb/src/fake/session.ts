@@ -9,7 +9,7 @@ import type { Json } from '../values.js';
 import type { Commit, Database } from './database.js';
 import { Failure, syntaxError } from './failure.js';
 import { type FakeMonitor, readTables, writeChanges, writeInitial } from './monitors.js';
-import { transactOrWait, type Waiting } from './waiting.js';
+import { Waiting } from './waiting.js';
 
 export interface ServedDatabase {
   readonly database: Database;
@@ -19,7 +19,7 @@ export interface ServedDatabase {
 
 export interface SessionOptions {
   readonly stream: Duplex;
-  readonly clock: Pick<Clock, 'sleep' | 'elapsed'>;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly databases: () => ReadonlyMap<string, ServedDatabase>;
   /** Methods that this server does not have, as an older one. */
   readonly unknownMethods: () => ReadonlySet<string>;
@@ -36,17 +36,17 @@ export class FakeSession {
   readonly #messages = new JsonStream(defaultLimits);
   readonly #monitors = new Map<string, FakeMonitor>();
   readonly #waiting = new Map<string, Waiting>();
-  readonly #methods: { readonly [method: string]: (params: Params, id: Json) => Json | undefined } = {
-    echo: (params) => params as readonly Json[],
-    list_dbs: () => [...this.#options.databases().keys()],
-    get_schema: ([name]) => this.#database(name).schema,
-    set_db_change_aware: () => ({}),
-    transact: ([name, ...operations], id) => this.#transact(this.#database(name).database, operations, id),
-    cancel: ([id]) => this.#cancel(id),
-    monitor_cond: (params) => this.#monitor('update2', params),
-    monitor_cond_since: (params) => this.#monitor('update3', params),
-    monitor_cancel: ([id]) => this.#cancelMonitor(id),
-  };
+  readonly #methods = new Map<string, (params: Params, id: Json) => Json | undefined>([
+    ['echo', (params) => params as readonly Json[]],
+    ['list_dbs', () => [...this.#options.databases().keys()]],
+    ['get_schema', ([name]) => this.#database(name).schema],
+    ['set_db_change_aware', () => ({})],
+    ['transact', ([name, ...rest], id) => this.#transact(this.#database(name).database, rest, id)],
+    ['cancel', ([id]) => this.#cancel(id)],
+    ['monitor_cond', (params) => this.#monitor('update2', params)],
+    ['monitor_cond_since', (params) => this.#monitor('update3', params)],
+    ['monitor_cancel', ([id]) => this.#cancelMonitor(id)],
+  ]);
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -78,6 +78,15 @@ export class FakeSession {
     }
   }
 
+  /** Ends the monitors of a database that is replaced, and says so. */
+  cancelMonitors(database: Database): void {
+    for (const [key, monitor] of [...this.#monitors])
+      if (monitor.database === database) {
+        this.#monitors.delete(key);
+        this.#send({ id: null, method: 'monitor_canceled', params: [monitor.id] });
+      }
+  }
+
   /** Tries the transactions again that wait for a condition. */
   retry(): void {
     for (const [id, waiting] of [...this.#waiting]) if (waiting.attempt()) this.#waiting.delete(id);
@@ -103,7 +112,7 @@ export class FakeSession {
 
   #call(method: string, params: unknown, id: Json): void {
     try {
-      const call = this.#options.unknownMethods().has(method) ? undefined : this.#methods[method];
+      const call = this.#options.unknownMethods().has(method) ? undefined : this.#methods.get(method);
       if (call === undefined) throw new Failure('unknown method', method);
       const result = call((params ?? []) as Params, id);
       if (id !== null && result !== undefined) this.#send({ id, result, error: null });
@@ -123,7 +132,7 @@ export class FakeSession {
   #transact(database: Database, operations: Params, id: Json): undefined {
     const { clock, onCommit } = this.#options;
     const key = JSON.stringify(id);
-    const waiting = transactOrWait({
+    const waiting = new Waiting({
       database,
       operations,
       clock,
@@ -135,7 +144,7 @@ export class FakeSession {
         this.#send({ id, result: outcome.results, error: null });
       },
     });
-    if (waiting !== undefined) this.#waiting.set(key, waiting);
+    if (!waiting.attempt()) this.#waiting.set(key, waiting);
   }
 
   #cancel(id: unknown): undefined {

@@ -1,60 +1,60 @@
-/** Transactions that wait for a condition. */
+/** Transactions that may wait for a condition. */
 import { type Clock, pause } from '@podwire/platform';
 import type { Json } from '../values.js';
 import type { Database, Outcome } from './database.js';
 
-export interface Waiting {
-  readonly attempt: () => boolean;
-  readonly cancel: () => void;
-}
-
-interface Call {
+export interface Call {
   readonly database: Database;
   readonly operations: readonly unknown[];
-  readonly clock: Pick<Clock, 'sleep' | 'elapsed'>;
-  /** Called once: `undefined` when the transaction was cancelled. */
-  readonly answer: (outcome: Extract<Outcome, { commit?: unknown }> | undefined) => void;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Called once: with `undefined` when the transaction was cancelled. */
+  readonly answer: (outcome: Exclude<Outcome, Blocked> | undefined) => void;
 }
 
-/**
- * Carries out a transaction, now or when its condition holds, or fails it when the client does not want to wait any longer.
- * @returns how to try again and how to cancel, while it waits
- */
-export function transactOrWait({ database, operations, clock, answer }: Call): Waiting | undefined {
-  const begin = clock.elapsed();
-  const over = new AbortController();
-  let timeout = 0;
-  const end = (outcome: Parameters<Call['answer']>[0]): true => {
-    over.abort();
-    answer(outcome);
-    return true;
-  };
-  const attempt = (): boolean => {
-    if (over.signal.aborted) return true;
+type Blocked = Extract<Outcome, { readonly blocked: unknown }>;
+
+/** A transaction that is tried until its condition holds, or until the client does not want to wait any longer. */
+export class Waiting {
+  readonly #call: Call;
+  readonly #over = new AbortController();
+  #isExpired = false;
+  #hasTimer = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** @returns true when it has been answered */
+  attempt(): boolean {
+    if (this.#over.signal.aborted) return true;
+    const { database, operations } = this.#call;
     const outcome = database.transact(operations);
-    if (!('blocked' in outcome)) return end(outcome);
-    timeout = outcome.blocked.timeout;
-    if (clock.elapsed() - begin < timeout) return false;
-    return end({ results: timedOut(outcome, operations) });
-  };
-  if (attempt()) return undefined;
-  void expire(clock, timeout, over.signal, attempt);
-  return { attempt, cancel: () => void end(undefined) };
+    if (!('blocked' in outcome)) return this.#end(outcome);
+    const { timeout } = outcome.blocked;
+    if (this.#isExpired || timeout <= 0) return this.#end({ results: timedOut(outcome, operations) });
+    if (!this.#hasTimer) void this.#expire(timeout);
+    return false;
+  }
+
+  cancel(): void {
+    if (!this.#over.signal.aborted) this.#end(undefined);
+  }
+
+  async #expire(timeout: number): Promise<void> {
+    this.#hasTimer = true;
+    if (timeout === Infinity || !(await pause(this.#call.clock, timeout, this.#over.signal))) return;
+    this.#isExpired = true;
+    this.attempt();
+  }
+
+  #end(outcome: Exclude<Outcome, Blocked> | undefined): true {
+    this.#over.abort();
+    this.#call.answer(outcome);
+    return true;
+  }
 }
 
-async function expire(
-  clock: Pick<Clock, 'sleep'>,
-  timeout: number,
-  signal: AbortSignal,
-  attempt: () => boolean,
-): Promise<void> {
-  if (timeout < Infinity && (await pause(clock, timeout, signal))) attempt();
-}
-
-function timedOut(
-  { blocked, results }: Extract<Outcome, { blocked: unknown }>,
-  operations: readonly unknown[],
-): readonly Json[] {
+function timedOut({ blocked, results }: Blocked, operations: readonly unknown[]): readonly Json[] {
   const rest = operations.slice(results.length + 1).map(() => null);
   return [...results, { error: 'timed out', details: blocked.message }, ...rest];
 }
