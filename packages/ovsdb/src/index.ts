@@ -8,7 +8,8 @@ export {
 export type { IndexFunction, IndexKey } from './cache/indexes.js';
 export type { CacheEvent, Cause } from './cache/monitor.js';
 export type { Change } from './cache/replica.js';
-export { type CallOptions, type ClientState, OvsdbClient } from './client/client.js';
+export { OvsdbClient } from './client/client.js';
+export type { CallOptions, ClientState } from './client/link.js';
 export type { ClientOptions } from './client/options.js';
 export type { Row } from './decode.js';
 export {

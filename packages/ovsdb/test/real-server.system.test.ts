@@ -90,6 +90,22 @@ describe('ovsdb-server', () => {
         }),
       ));
 
+  test('has a new leader in its cluster: a client moves to it, and a cache goes on', () => {
+    const found = (work: (server: OvsdbServer) => Promise<void>): Promise<void> =>
+      withServer({ model: 'clustered' }, work);
+    const join = (first: OvsdbServer, work: (server: OvsdbServer) => Promise<void>): Promise<void> =>
+      withServer({ model: 'clustered', join: first }, work);
+    return found((one) =>
+      join(one, (two) =>
+        join(one, async (three) => {
+          const servers = [three, two, one];
+          const endpoints = servers.map(({ endpoint }) => endpoint);
+          await withClient({ endpoints }, (client) => loseLeader(client, servers));
+        }),
+      ),
+    );
+  });
+
   test('with the schema of Open vSwitch takes the ports of the example, and ovs-vsctl has the same view', () =>
     withServer({ schema: JSON.parse(fs.readFileSync(switchSchema, 'utf8')) }, async (server) => {
       const vsctl = (...words: readonly string[]): Promise<string> =>
@@ -110,3 +126,26 @@ describe('ovsdb-server', () => {
       }
     }));
 });
+
+/** The server that the client uses: it must lead. */
+async function leaderOf(client: OvsdbClient, servers: readonly OvsdbServer[]): Promise<OvsdbServer> {
+  const { state } = client;
+  const used = servers.find(({ endpoint }) => state.connected && state.endpoint === endpoint);
+  assert.equal(await used?.role(), 'leader');
+  return used ?? assert.fail('the client is not connected');
+}
+
+async function loseLeader(client: OvsdbClient, servers: readonly OvsdbServer[]): Promise<void> {
+  const add = (a: number): Promise<unknown> =>
+    client.transact([{ op: 'insert', table: 'Pair', row: { a } }], { timeout: 40_000 });
+  await add(1);
+  const cache = await client.monitor({ Pair: {} });
+  const causes: string[] = [];
+  cache.subscribe(({ cause }: CacheEvent) => void causes.push(cause));
+  const first = await leaderOf(client, servers);
+  await first.kill();
+  await add(2);
+  await cache.until((own) => own.isCurrent && own.rows('Pair').size === 2);
+  assert.ok(causes.includes('resumed') && !causes.includes('purged'), causes.join());
+  assert.notEqual(await leaderOf(client, servers), first);
+}

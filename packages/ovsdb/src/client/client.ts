@@ -1,4 +1,4 @@
-import { backoffDelay, onAbort, orUndefined, pause, waitUntil, withDeadline } from '@podwire/platform';
+import { orUndefined } from '@podwire/platform';
 import { Cache, type CacheIndexes, type MonitorRequest } from '../cache/cache.js';
 import type { IndexFunctions } from '../cache/indexes.js';
 import { Monitor, type TableRequests } from '../cache/monitor.js';
@@ -7,55 +7,36 @@ import type { DatabaseSchema } from '../schema.js';
 import { encodeOperation } from '../transaction/encode.js';
 import { readResults } from '../transaction/results.js';
 import type { AnyDatabase, DatabaseTypes, Operation, Results } from '../transaction/types.js';
+import { type CallOptions, type ClientState, Link } from './link.js';
 import { type ClientOptions, completeOptions, type Settings } from './options.js';
-import { openSession, type Session } from './session.js';
-
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds; that of the client when absent. */
-  readonly timeout?: number | undefined;
-}
-
-/** The connection of a client now. */
-export type ClientState =
-  | { readonly connected: true; readonly endpoint: string }
-  /** With the reason for which there is none, if one was tried. */
-  | { readonly connected: false; readonly reason: Error | undefined };
 
 const isOvsdbError = (error: unknown): boolean => error instanceof OvsdbError;
-const closedError = (): OvsdbError => new OvsdbError('NOT_SENT', 'the client is closed');
 
 /** A client of one database. It connects by itself, again and again, until it is closed. */
 export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
-  readonly #options: Settings;
+  readonly #settings: Settings;
+  readonly #link: Link;
   readonly #monitors = new Map<string, Monitor>();
-  readonly #listeners = new Set<(state: ClientState) => void>();
-  readonly #over = new AbortController();
-  readonly #loop: Promise<void>;
-  #session: Session | undefined;
-  #reason: Error | undefined;
   #lastMonitor = 0;
 
+  /** @throws TypeError: there is no endpoint */
   constructor(options: ClientOptions) {
-    this.#options = completeOptions(options);
-    this.#loop = this.#stayConnected();
+    this.#settings = completeOptions(options);
+    this.#link = new Link(this.#settings, this.#monitors);
   }
 
   get state(): ClientState {
-    return this.#session === undefined
-      ? { connected: false, reason: this.#reason }
-      : { connected: true, endpoint: this.#session.endpoint };
+    return this.#link.state;
   }
 
   /** Calls the listener at each change of {@link state}. An error that it throws is logged. @returns how to unsubscribe */
   subscribe(listener: (state: ClientState) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#link.subscribe(listener);
   }
 
   /** The database's schema, as the server has it. @throws OvsdbError `NOT_SENT`: there is no connection in time */
   async schema(options: CallOptions = {}): Promise<DatabaseSchema> {
-    return (await this.#connected(options)).schema;
+    return (await this.#link.connected(options)).schema;
   }
 
   /**
@@ -66,10 +47,10 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
     operations: Operations,
     options: CallOptions = {},
   ): Promise<Results<D, Operations>> {
-    const { database, clock } = this.#options;
-    const { timeout = this.#options.timeout, signal } = options;
+    const { database, clock } = this.#settings;
+    const { timeout = this.#settings.timeout, signal } = options;
     const begin = clock.elapsed();
-    const { connection, schema } = await this.#connected(options);
+    const { connection, schema } = await this.#link.connected(options);
     const untyped = operations as readonly unknown[] as readonly Operation[];
     const encoded = untyped.map((operation) => encodeOperation(operation, schema));
     const results = await connection.request('transact', [database, ...encoded], {
@@ -88,7 +69,7 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
     tables: M,
     { indexes, ...options }: CallOptions & { readonly indexes?: CacheIndexes<D, M> } = {},
   ): Promise<Cache<D, M>> {
-    const { clock, log, database, timeout } = this.#options;
+    const { clock, log, database, timeout } = this.#settings;
     const id = `monitor-${++this.#lastMonitor}`;
     const monitor = new Monitor({
       id,
@@ -104,23 +85,21 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
       this.#monitors.delete(id);
       throw error;
     }
-    const close = (): Promise<void> => this.#stopMonitor(monitor);
-    return new Cache({ monitor, clock, timeout, close });
+    return new Cache({ monitor, clock, timeout, close: () => this.#stopMonitor(id) });
   }
 
   /** Ends the connection. Calls that are under way end as `OUTCOME_UNKNOWN`. */
   async close(): Promise<void> {
-    this.#over.abort(closedError());
-    await this.#loop;
+    await this.#link.close();
   }
 
   /** On the next connection, when one ends meanwhile: nothing is lost by asking again. */
-  async #begin(monitor: Monitor, { signal, timeout = this.#options.timeout }: CallOptions): Promise<void> {
-    const { clock } = this.#options;
+  async #begin(monitor: Monitor, { signal, timeout = this.#settings.timeout }: CallOptions): Promise<void> {
+    const { clock } = this.#settings;
     const end = clock.elapsed() + timeout;
     for (;;) {
       const rest = { signal, timeout: Math.max(0, end - clock.elapsed()) };
-      const { connection, schema } = await this.#connected(rest);
+      const { connection, schema } = await this.#link.connected(rest);
       try {
         return await monitor.attach(connection, schema, rest);
       } catch (error) {
@@ -129,84 +108,12 @@ export class OvsdbClient<D extends DatabaseTypes = AnyDatabase> {
     }
   }
 
-  async #stopMonitor({ options: { id } }: Monitor): Promise<void> {
-    if (!this.#monitors.delete(id) || this.#session === undefined) return;
-    const { timeout } = this.#options;
+  async #stopMonitor(id: string): Promise<void> {
+    const connection = this.#link.session?.connection;
+    if (!this.#monitors.delete(id) || connection === undefined) return;
+    const { timeout } = this.#settings;
     const read = (): void => undefined;
-    const { connection } = this.#session;
     // The end of the connection is the end of its monitors.
     await orUndefined(connection.request('monitor_cancel', [id], { timeout, read }), isOvsdbError);
-  }
-
-  async #connected({ signal, timeout = this.#options.timeout }: CallOptions): Promise<Session> {
-    const { clock, endpoints } = this.#options;
-    const reason = (): Error => {
-      const cause = this.#over.signal.aborted ? closedError() : this.#reason;
-      const message = `no connection to ${endpoints.join(', ')} within ${timeout} ms: ${cause?.message}`;
-      return new OvsdbError('NOT_SENT', message, { cause });
-    };
-    if (this.#over.signal.aborted) throw closedError();
-    const wait = (either: AbortSignal): Promise<void> =>
-      waitUntil(
-        () => this.#session !== undefined || this.#over.signal.aborted,
-        (listener) => this.subscribe(listener),
-        either,
-      );
-    await withDeadline(signal, timeout, wait, { clock, reason });
-    if (this.#session === undefined) throw closedError();
-    return this.#session;
-  }
-
-  async #stayConnected(): Promise<void> {
-    const { endpoints, backoff, clock, random, log } = this.#options;
-    const { signal } = this.#over;
-    for (let attempt = 0, failures = 0; !signal.aborted; attempt++) {
-      const endpoint = endpoints[attempt % endpoints.length]!;
-      const begin = clock.elapsed();
-      this.#reason = await this.#useEndpoint(endpoint);
-      this.#set(undefined);
-      log.debug({ endpoint, err: this.#reason }, 'no connection to the database');
-      // A connection that lasted is no failure; one that ended at once is.
-      failures = clock.elapsed() - begin > backoff.longest ? 1 : failures + 1;
-      if (failures % endpoints.length !== 0) continue;
-      const delay = backoffDelay(failures / endpoints.length, backoff);
-      await pause(clock, delay * (1 - random() / 2), signal);
-    }
-    this.#set(undefined);
-  }
-
-  /** Connects, and stays. @returns the reason for which it ended */
-  async #useEndpoint(endpoint: string): Promise<Error> {
-    const { connectTimeout, clock } = this.#options;
-    const reason = (): Error => new Error(`not connected within ${connectTimeout} ms`);
-    try {
-      const open = (signal: AbortSignal): Promise<Session> => this.#openSession(endpoint, signal);
-      const session = await withDeadline(this.#over.signal, connectTimeout, open, { clock, reason });
-      const unsubscribe = onAbort(this.#over.signal, (why) => session.connection.close(why));
-      this.#options.log.info({ endpoint }, 'connected to the database');
-      if (session.connection.isOpen) this.#set(session);
-      const end = await session.connection.closed;
-      unsubscribe();
-      return end;
-    } catch (error) {
-      return error as Error;
-    }
-  }
-
-  async #openSession(endpoint: string, signal: AbortSignal): Promise<Session> {
-    const stream = await this.#options.open(endpoint, signal);
-    const options = { ...this.#options, endpoint, stream, monitors: this.#monitors };
-    return openSession({ ...options, timeout: this.#options.connectTimeout }, signal);
-  }
-
-  #set(session: Session | undefined): void {
-    this.#session = session;
-    if (session === undefined) for (const monitor of this.#monitors.values()) monitor.detach();
-    for (const listener of [...this.#listeners])
-      try {
-        listener(this.state);
-      } catch (error) {
-        this.#options.log.error({ err: error }, 'a listener of a client has failed');
-      }
   }
 }

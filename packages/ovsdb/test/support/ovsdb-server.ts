@@ -7,6 +7,8 @@ import { type RunningProcess, run, start } from '@podwire/testkit';
 export interface ServerOptions {
   readonly schema: unknown;
   readonly model: 'standalone' | 'clustered';
+  /** The server whose cluster this one joins; a clustered server founds one of its own when absent. */
+  readonly join?: OvsdbServer;
   /** More of the command line, such as `--remote=ptcp:0:127.0.0.1`. */
   readonly flags?: readonly string[];
 }
@@ -50,6 +52,12 @@ export class OvsdbServer {
     return Number(match?.[1]);
   }
 
+  /** `leader`, `follower` or `candidate` */
+  async role(): Promise<string> {
+    const status = await run(['ovs-appctl', '-t', this.#file('ctl'), 'cluster/status', this.#name]);
+    return /^Role: (.*)$/m.exec(status)?.[1] ?? status;
+  }
+
   /** Stops its execution; connections stay open. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
@@ -73,9 +81,20 @@ export class OvsdbServer {
   }
 
   async #create(): Promise<void> {
+    const { model, join } = this.#options;
     const [database, schema] = [this.#file('db'), this.#file('schema')];
-    if (this.#options.model === 'standalone') await run(['ovsdb-tool', 'create', database, schema]);
-    else await run(['ovsdb-tool', 'create-cluster', database, schema, `unix:${this.#file('raft')}`]);
+    if (model === 'standalone') await run(['ovsdb-tool', 'create', database, schema]);
+    else if (join === undefined) await run(['ovsdb-tool', 'create-cluster', database, schema, this.#raft]);
+    else await run(['ovsdb-tool', 'join-cluster', database, this.#name, this.#raft, join.#raft]);
+  }
+
+  /** The address at which other members find it. */
+  get #raft(): string {
+    return `unix:${this.#file('raft')}`;
+  }
+
+  get #name(): string {
+    return (this.#options.schema as { readonly name: string }).name;
   }
 
   #file(name: string): string {
