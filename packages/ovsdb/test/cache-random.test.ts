@@ -24,7 +24,7 @@ const fault = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Fault>('cut', 'cutInMessage', 'erase', 'stop', 'start') },
 );
 
-/** Rows as the events alone tell of them. */
+/** Rows as the events alone report them. */
 function replay(cache: Followed): ReadonlyMap<string, ReadonlyMap<string, Row>> {
   const copy = new Map(tables.map((table) => [String(table), new Map<string, Row>(cache.rows(table))]));
   cache.subscribe(({ changes }: CacheEvent) => {

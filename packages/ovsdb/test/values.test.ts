@@ -28,7 +28,7 @@ const wire: readonly (readonly [string, ColumnType, Value, unknown])[] = [
 ];
 
 describe('the codec', () => {
-  test.each(wire)('writes and reads %s as RFC 7047 has it', (_name, type, value, json) => {
+  test.each(wire)('writes and reads %s as in RFC 7047', (_name, type, value, json) => {
     expect(encodeValue(value, type, 'here')).toEqual(json);
     expect(decodeValue(json, type, 'here')).toEqual(value);
   });

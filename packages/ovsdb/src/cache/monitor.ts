@@ -1,7 +1,6 @@
 /** One monitor of a client, over all of its connections. */
 import type { Log } from '@podwire/platform';
-import type { Row } from '../decode.js';
-import { isUuid } from '../decode.js';
+import { isUuid, type Row } from '../decode.js';
 import { RefusedError, unexpected } from '../errors.js';
 import type { Connection, RequestOptions } from '../rpc/connection.js';
 import { type DatabaseSchema, findColumn } from '../schema.js';
@@ -126,6 +125,8 @@ export class Monitor {
     const isResumed = found === true && this.#replica !== undefined;
     const cause = isResumed ? 'resumed' : this.#replica === undefined ? 'initial' : 'purged';
     const replica = this.#replica ?? new Replica(followed);
+    // Until the updates have been applied: what does not fit must not be asked for again.
+    this.#lastTransaction = zeroUuid;
     const changes = isResumed ? replica.apply(updates) : replica.replace(updates, followed);
     this.#replica = replica;
     this.#lastTransaction = lastTransaction;

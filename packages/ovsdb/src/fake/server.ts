@@ -74,7 +74,7 @@ export class FakeServer {
     this.cut();
   }
 
-  /** Writes to all connections whatever it is. */
+  /** Writes a text to all connections as it is. */
   write(text: string): void {
     for (const session of this.#sessions) session.write(text);
   }

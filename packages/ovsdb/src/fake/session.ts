@@ -68,7 +68,7 @@ export class FakeSession {
     this.#options.stream.destroy();
   }
 
-  /** Tells the monitors of a transaction. */
+  /** Reports a transaction to the monitors that follow its rows. */
   notify(database: Database, { id, changes }: Commit): void {
     for (const monitor of this.#monitors.values()) {
       const updates = monitor.database === database ? writeChanges(monitor, changes) : undefined;

@@ -115,7 +115,7 @@ export class Connection {
       new OvsdbError('NOT_SENT', `${method} was not sent to ${name}: ${why}`);
     if (!this.isOpen) throw refuse('the connection is closed');
     if (this.#pending.size >= limits.pending) throw refuse(`${limits.pending} requests have no answer yet`);
-    if (stream.writableLength > limits.unsent) throw refuse(`the server takes nothing any more`);
+    if (stream.writableLength > limits.unsent) throw refuse('the server takes nothing any more');
   }
 
   #unknown(method: string, cause: Error): OvsdbError {
