@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OvsdbError, RefusedError } from '../src/errors.js';
+import { OvsdbError, RefusedError } from '../src/errors.js';
 import type { Connection } from '../src/rpc/connection.js';
 import { defaultLimits } from '../src/rpc/limits.js';
 import { createBench } from './support/peer.js';
@@ -152,6 +153,24 @@ describe('a connection', () => {
     expect((await connection.closed).message).toContain(message);
     expect(await answer).toMatchObject({ code: 'OUTCOME_UNKNOWN', cause: { code: 'PROTOCOL' } });
     expect(await peer.hasEnded()).toBe(true);
+  });
+
+  test('stays open or ends, whatever JSON comes, and settles each call', async () => {
+    const member = fc.oneof(fc.constantFrom('update3', 1, null), fc.jsonValue({ maxDepth: 2 }));
+    const keys = { id: member, method: member, params: member, result: member, error: member };
+    const message = fc.record(keys, { requiredKeys: [] });
+    const property = fc.asyncProperty(fc.array(message, { maxLength: 4 }), async (messages) => {
+      const { peer, connection } = createBench();
+      const answer = ask(connection).then(
+        () => 'answered',
+        (error: unknown) => (error instanceof OvsdbError ? error.code : String(error)),
+      );
+      for (const each of messages) peer.send(each);
+      await new Promise((resolve) => setImmediate(resolve));
+      connection.close(new Error('over'));
+      expect(['answered', 'REFUSED', 'OUTCOME_UNKNOWN']).toContain(await answer);
+    });
+    await fc.assert(property);
   });
 
   test('ends when a notification cannot be taken', async () => {
