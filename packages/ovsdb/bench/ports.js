@@ -6,7 +6,7 @@
  */
 import fs from 'node:fs';
 import { OvsdbClient } from '@podwire/ovsdb';
-import { OvsdbServer } from '../dist/test/support/ovsdb-server.js';
+import { OvsdbServer } from '@podwire/testkit/ovsdb';
 
 const count = Number(process.argv[2] ?? 300);
 const schema = JSON.parse(fs.readFileSync('/usr/share/openvswitch/vswitch.ovsschema', 'utf8'));

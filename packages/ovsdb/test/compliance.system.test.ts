@@ -1,7 +1,7 @@
 /** The suite on the real ovsdb-server, with a standalone database and with a cluster of one. */
 import { describe, test } from 'node:test';
+import { OvsdbServer } from '@podwire/testkit/ovsdb';
 import { complianceCases, runCase, type Target, testSchema } from './compliance/index.js';
-import { OvsdbServer } from './support/ovsdb-server.js';
 
 async function openReal(model: 'standalone' | 'clustered'): Promise<Target> {
   const server = new OvsdbServer({ schema: testSchema, model });

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type AnyDatabase, type Cache, type Operation, OvsdbClient, TransactionError } from '@podwire/ovsdb';
 import { FakeServer } from '@podwire/ovsdb/fake';
+import { OvsdbServer } from '@podwire/testkit/ovsdb';
 import fc from 'fast-check';
 import { testSchema } from './compliance/index.js';
-import { OvsdbServer } from './support/ovsdb-server.js';
 import { clear, transactions } from './support/random-operations.js';
 
 const runs = process.env['PODWIRE_TEST_LONG'] === '1' ? 5_000 : 150;

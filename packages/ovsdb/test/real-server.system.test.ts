@@ -6,14 +6,14 @@ import { describe, test } from 'node:test';
 import { type CacheEvent, OvsdbClient } from '@podwire/ovsdb';
 import { run } from '@podwire/testkit';
 import { createAuthority } from '@podwire/testkit/etcd';
+import { OvsdbServer, type OvsdbServerOptions } from '@podwire/testkit/ovsdb';
 import { addPort, openSwitch, untilConnected } from '../examples/ports.js';
 import { testSchema } from './compliance/index.js';
-import { OvsdbServer, type ServerOptions } from './support/ovsdb-server.js';
 
 const switchSchema = '/usr/share/openvswitch/vswitch.ovsschema';
 
 async function withServer(
-  options: Partial<ServerOptions>,
+  options: Partial<OvsdbServerOptions>,
   work: (server: OvsdbServer) => Promise<void>,
 ): Promise<void> {
   const server = new OvsdbServer({ schema: testSchema, model: 'standalone', ...options });

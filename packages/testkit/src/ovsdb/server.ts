@@ -1,10 +1,11 @@
-/** The real ovsdb-server of Debian's openvswitch-switch, with a directory of its own. */
+/** The real ovsdb-server of Debian's openvswitch-switch. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type RunningProcess, run, start } from '@podwire/testkit';
+import { exitOnSignals } from '../private-host.js';
+import { type RunningProcess, run, start } from '../processes.js';
 
-export interface ServerOptions {
+export interface OvsdbServerOptions {
   readonly schema: unknown;
   readonly model: 'standalone' | 'clustered';
   /** The server whose cluster this one joins; a clustered server founds one of its own when absent. */
@@ -13,16 +14,15 @@ export interface ServerOptions {
   readonly flags?: readonly string[];
 }
 
+/** One ovsdb-server with a directory of its own, which is gone after `close`. It does not run until `start`. */
 export class OvsdbServer {
   readonly directory: string;
-  readonly #options: ServerOptions;
+  readonly #options: OvsdbServerOptions;
   #process: RunningProcess | undefined;
 
-  constructor(options: ServerOptions) {
+  constructor(options: OvsdbServerOptions) {
     this.#options = options;
-    this.directory = fs.mkdtempSync(
-      path.join(fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir(), 'pwt-ovsdb-'),
-    );
+    this.directory = createDirectory();
     fs.writeFileSync(this.#file('schema'), JSON.stringify(options.schema));
   }
 
@@ -78,6 +78,7 @@ export class OvsdbServer {
   async close(): Promise<void> {
     await this.kill();
     fs.rmSync(this.directory, { recursive: true });
+    leftOnExit.delete(this.directory);
   }
 
   async #create(): Promise<void> {
@@ -100,4 +101,17 @@ export class OvsdbServer {
   #file(name: string): string {
     return path.join(this.directory, name);
   }
+}
+
+const leftOnExit = new Set<string>();
+
+process.on('exit', () => leftOnExit.forEach((left) => fs.rmSync(left, { recursive: true, force: true })));
+
+/** In memory where the machine can: the server waits for the disk at every transaction. */
+function createDirectory(): string {
+  exitOnSignals();
+  const parent = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
+  const directory = fs.mkdtempSync(path.join(parent, 'pwt-ovsdb-'));
+  leftOnExit.add(directory);
+  return directory;
 }

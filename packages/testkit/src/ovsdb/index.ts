@@ -1,0 +1,1 @@
+export { OvsdbServer, type OvsdbServerOptions } from './server.js';
