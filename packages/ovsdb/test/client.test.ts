@@ -68,7 +68,9 @@ describe('of a cluster', () => {
     const server = createServer();
     server.setLeader(false);
     const client = connect({ open: server.open });
-    await expect(client.schema({ timeout: 50 })).rejects.toMatchObject({
+    const reason = (): string | undefined => (client.state.connected ? 'used' : client.state.reason?.message);
+    await expect.poll(reason).toBe('memory is not used: it does not lead its cluster');
+    await expect(client.schema({ timeout: 1 })).rejects.toMatchObject({
       code: 'NOT_SENT',
       message: expect.stringContaining('it does not lead its cluster') as string,
     });

@@ -90,15 +90,19 @@ export const reconnectCases: readonly Case[] = [
     name: 'a database that the server does not have is never used',
     run: async ({ connect }) => {
       const client = connect({ database: 'Nothing' });
-      await assert.rejects(client.schema({ timeout: 200 }), /it does not serve the database Nothing/);
+      await once(stateChanges(client), 'it does not serve the database Nothing');
+      await assert.rejects(client.schema({ timeout: 1 }), { code: 'NOT_SENT' });
     },
   },
 ];
 
+/** An event for each disconnect, and one with the reason as its name. */
 function stateChanges(client: OvsdbClient): EventTarget {
   const changes = new EventTarget();
-  client.subscribe(({ connected }) => {
-    if (!connected) changes.dispatchEvent(new Event('disconnected'));
+  client.subscribe((state) => {
+    if (state.connected) return;
+    changes.dispatchEvent(new Event('disconnected'));
+    changes.dispatchEvent(new Event(state.reason?.message.replace(/.* is not used: /, '') ?? 'none'));
   });
   return changes;
 }
