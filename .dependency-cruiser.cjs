@@ -12,6 +12,7 @@ const below = {
   cni: ['platform', 'addresses'],
   netlink: ['platform', 'linux', 'addresses'],
   nftables: ['platform', 'linux', 'netlink', 'addresses'],
+  openflow: ['platform', 'addresses'],
   engine: ['platform', 'errors'],
   'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
   ipam: ['platform', 'errors', 'addresses'],
