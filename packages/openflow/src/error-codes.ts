@@ -54,6 +54,7 @@ const codes = {
       ...['BAD_RATE', 'BAD_BURST', 'BAD_BAND', 'BAD_BAND_TYPE', 'OUT_OF_METERS', 'OUT_OF_BANDS'],
     ],
   ],
+  OFPACFC: [15, ['INVALID', 'UNSUPPORTED', 'EPERM']],
   OFPBFC: [
     17,
     [

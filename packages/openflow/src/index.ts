@@ -13,6 +13,9 @@ export type {
   SetField,
 } from './actions.js';
 export { decodeMessage, encodeMessage } from './codec/message.js';
+export { connectSwitch, openSwitch, type OpenOptions } from './connection/open.js';
+export type { RequestOptions, SwitchConnection } from './connection/switch-connection.js';
+export { SwitchError, type SwitchFailure } from './connection/switch-error.js';
 export { type ErrorCode, errorCode, type ErrorName, findErrorName } from './error-codes.js';
 export { DecodeError, OpenFlowError } from './errors.js';
 export { type FieldValue, formatFieldValue, type Masked, parseFieldValue } from './field-value.js';

@@ -18,26 +18,28 @@ export function writeBundleControl(writer: Writer, { bundle, step }: Of<'bundle_
 }
 
 export function readBundleControl(reader: Reader): Of<'bundle_control'> {
-  const [bundle, step, flags] = [reader.u32(), steps[reader.u16()], reader.u16()];
+  const [bundle, number, flags] = [reader.u32(), reader.u16(), reader.u16()];
+  const step = steps[number];
   if (step === undefined) throw new DecodeError('an unknown step of a bundle', 'OFPBFC_BAD_TYPE');
-  if (flags !== ATOMIC_ORDERED) throw new DecodeError('a bundle of another kind', 'OFPBFC_BAD_FLAGS');
+  // Answers, which have odd numbers, repeat no flags.
+  if (number % 2 === 0 && flags !== ATOMIC_ORDERED)
+    throw new DecodeError(`a bundle with the flags ${flags}`, 'OFPBFC_BAD_FLAGS');
   return { type: 'bundle_control', bundle, step };
 }
 
-/** Pairs of properties: for connections of the role slave, and for all others. */
-const properties: readonly (readonly [SwitchEvent['type'], type: number])[] = [
-  ['packet_in', 1],
-  ['port_status', 3],
-  ['flow_removed', 5],
+/** Types of properties, for connections of any role but slave, and a bit for each reason that there is. */
+const properties: readonly (readonly [SwitchEvent['type'], type: number, reasons: number])[] = [
+  ['packet_in', 1, 0x3f],
+  ['port_status', 3, 0x7],
+  ['flow_removed', 5, 0x3f],
 ];
-const EVERY_REASON = 0x3f;
 
 export function writeSetAsync(writer: Writer, { events }: Of<'set_async'>): void {
-  for (const [name, type] of properties)
+  for (const [name, type, reasons] of properties)
     writer
       .u16(type)
       .u16(8)
-      .u32(events.includes(name) ? EVERY_REASON : 0);
+      .u32(events.includes(name) ? reasons : 0);
 }
 
 export function readSetAsync(reader: Reader): Of<'set_async'> {

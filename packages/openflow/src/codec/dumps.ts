@@ -42,6 +42,8 @@ const measured =
 
 const none = (): void => undefined;
 const every = (writer: Writer): void => void writer.u32(ANY).zeros(4);
+const EVERY_GROUP = 0xfffffffc;
+const everyGroup = (writer: Writer): void => void writer.u32(EVERY_GROUP).zeros(4);
 
 function writeTable(writer: Writer, { table, active, lookups, matches }: TableStatistics): void {
   writer.u8(table).zeros(3).u32(active).u64(BigInt(lookups)).u64(BigInt(matches));
@@ -63,7 +65,7 @@ const kinds: { readonly [Name in DumpKind]: Kind<Dumps[Name]> } = {
   },
   table: { number: 3, request: none, write: writeTable, read: readTable },
   port: { number: 4, request: every, write: writePortStatistics, read: measured(readPortStatistics) },
-  group: { number: 6, request: every, write: writeGroupStatistics, read: measured(readGroupStatistics) },
+  group: { number: 6, request: everyGroup, write: writeGroupStatistics, read: measured(readGroupStatistics) },
   groupDescription: { number: 7, request: none, write: writeGroup, read: measured(readGroup) },
   meterConfig: { number: 10, request: every, write: writeMeter, read: measured(readMeter) },
   portDescription: { number: 13, request: none, write: writePortDescription, read: readPortDescription },
