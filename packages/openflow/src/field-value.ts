@@ -16,7 +16,7 @@ export interface Masked {
 }
 
 const ctStates = ['new', 'est', 'rel', 'rpl', 'inv', 'trk', 'snat', 'dnat'];
-const tcpFlags = ['fin', 'syn', 'rst', 'psh', 'ack', 'urg', 'ece', 'cwr', 'ns'];
+const tcpFlags = ['fin', 'syn', 'rst', 'psh', 'ack', 'urg', 'ece', 'cwr', 'ns', '[200]', '[400]', '[800]'];
 
 /** ovs-fields(7), "ip_frag": bit 0 is set in every fragment, bit 1 in all but the first. */
 const fragments: Readonly<Record<string, Masked>> = {
@@ -102,7 +102,7 @@ function parseMask(text: string, field: Field): bigint {
 /** `+new-est`: flags that must be set, and flags that must not. */
 function parseFlags(text: string, names: readonly string[]): Masked {
   let [value, mask] = [0n, 0n];
-  for (const [, sign, name] of text.matchAll(/([+-])([a-z]+)/g)) {
+  for (const [, sign, name] of text.matchAll(/([+-])([a-z]+|\[\d+\])/g)) {
     const at = names.indexOf(name!);
     if (at < 0) throw new RangeError(`no such flag: ${quote(name!)}`);
     mask |= 1n << BigInt(at);
@@ -111,14 +111,22 @@ function parseFlags(text: string, names: readonly string[]): Masked {
   return { value, mask };
 }
 
+/** `new|trk`: these flags and no others. */
+const parseExactFlags = (text: string, field: Field): Masked => {
+  const signed = text.split('|').map((name) => `+${name}`);
+  return { value: parseFlags(signed.join(''), flagsOf(field)).value, mask: field.valid };
+};
+
 const flagsOf = ({ format }: Field): readonly string[] =>
   format === 'ct-state' ? ctStates : format === 'tcp-flags' ? tcpFlags : [];
 
-const flagsPattern = /^([+-][a-z]+)+$/;
+const exactFlagsPattern = /^([a-z]+|\[\d+\])(\|([a-z]+|\[\d+\]))*$/;
+const flagsPattern = /^([+-]([a-z]+|\[\d+\]))+$/;
 
 function parseText(text: string, field: Field): Masked {
   if (field.format === 'fragment' && text in fragments) return fragments[text]!;
   if (flagsPattern.test(text)) return parseFlags(text, flagsOf(field));
+  if (flagsOf(field).length > 0 && exactFlagsPattern.test(text)) return parseExactFlags(text, field);
   const slash = text.indexOf('/');
   const value = notations[field.format].parse(slash < 0 ? text : text.slice(0, slash), field);
   return { value, mask: slash < 0 ? field.valid : parseMask(text.slice(slash + 1), field) };
@@ -149,12 +157,12 @@ function formatFlags({ value, mask }: Masked, names: readonly string[]): string 
   return shown.map((name) => `${(value >> BigInt(names.indexOf(name))) & 1n ? '+' : '-'}${name}`).join('');
 }
 
+const notationOf = ({ format }: Field): Notation => (format === 'decimal' ? hex : notations[format]);
+
 function maskText({ mask }: Masked, field: Field): string {
-  if (!isAddress(field)) return notations[field.format].format(mask, field);
+  if (!isAddress(field)) return notationOf(field).format(mask, field);
   const length = mask.toString(2).replace(/0+$/, '').length;
-  return mask === prefixMask(length, field.bits)
-    ? String(length)
-    : notations[field.format].format(mask, field);
+  return mask === prefixMask(length, field.bits) ? String(length) : notationOf(field).format(mask, field);
 }
 
 function formatMasked(masked: Masked, field: Field): string {
@@ -164,8 +172,7 @@ function formatMasked(masked: Masked, field: Field): string {
   if (field.format === 'fragment' && fragment !== undefined) return fragment[0];
   const names = flagsOf(field);
   if (names.length > 0 && masked.mask >> BigInt(names.length) === 0n) return formatFlags(masked, names);
-  const notation = field.format === 'decimal' ? hex : notations[field.format];
-  return `${notation.format(masked.value, field)}/${maskText(masked, field)}`;
+  return `${notationOf(field).format(masked.value, field)}/${maskText(masked, field)}`;
 }
 
 const isNumeric = ({ format }: Field): boolean =>

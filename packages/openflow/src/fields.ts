@@ -168,10 +168,10 @@ export interface Field {
   readonly header: number;
 }
 
-/** Fields of which not all bits of the wire are in use. */
+/** Fields of which not all bits of the wire are in use; Open vSwitch keeps eight of the operation of ARP. */
 const usedBits: Partial<Record<FieldName, number>> = {
   ...{ vlan_vid: 13, vlan_pcp: 3, ip_dscp: 6, ip_ecn: 2, ip_frag: 2, ipv6_label: 20, tcp_flags: 12 },
-  ...{ mpls_label: 20, mpls_tc: 3, mpls_bos: 1, ct_state: 8, tun_flags: 1 },
+  ...{ mpls_label: 20, mpls_tc: 3, mpls_bos: 1, ct_state: 8, tun_flags: 1, arp_op: 8 },
 };
 
 /** Bits of a field that a part of it can lie in: its real width in ovs-fields(7). */

@@ -85,3 +85,8 @@ export type {
 } from './port-description.js';
 export type { Port, ReservedPort } from './ports.js';
 export type { Subfield } from './subfield.js';
+export { formatActions } from './text/format-actions.js';
+export { parseActions } from './text/actions.js';
+export { formatFlow, parseFlow } from './text/flow.js';
+export { formatGroup, parseGroup } from './text/group.js';
+export { formatMatch, parseMatch } from './text/match.js';

@@ -9,19 +9,25 @@ import {
   formatFieldValue,
   type Group,
   type Match,
+  type Nat,
 } from '@podwire/openflow';
 
 const bigs = (bits: number): fc.Arbitrary<bigint> => fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n });
 
 /** A value of a field, or with `masks` a value under a mask; never a mask of nothing. */
 export function fieldValues(name: FieldName, masks = true): fc.Arbitrary<number | string> {
-  const { bits, valid, maskable } = fieldOf(name);
+  const { bits, valid, maskable, format } = fieldOf(name);
+  // One mask of fragments has no text that ovs-ofctl reads.
+  if (format === 'fragment') return fc.constantFrom('no', 'yes', 'first', 'later', 'not_later');
   const exact = bigs(bits).map((value) => formatFieldValue(name, { value: value & valid, mask: valid }));
   if (!masks || !maskable) return exact;
+  // ovs-ofctl reads an IPv6 mask whose first group has decimal digits alone as the length of a prefix.
+  const always = format === 'ipv6' ? 0xffffn << 112n : 0n;
   const masked = fc
     .tuple(bigs(bits), bigs(bits))
-    .filter(([, mask]) => (mask & valid) !== 0n)
-    .map(([value, mask]) => formatFieldValue(name, { value: value & mask & valid, mask: mask & valid }));
+    .map(([value, mask]) => ({ value, mask: (mask | always) & valid }))
+    .filter(({ mask }) => mask !== 0n)
+    .map(({ value, mask }) => formatFieldValue(name, { value: value & mask, mask }));
   return fc.oneof(exact, masked);
 }
 
@@ -93,36 +99,57 @@ const sets: fc.Arbitrary<Action> = settable.chain((field) =>
   fieldValues(field, false).map((value) => ({ type: 'set_field', field, value })),
 );
 
-const natRanges = fc.constantFrom(
-  { direction: 'src' as const, addresses: '10.0.0.1' },
-  { direction: 'dst' as const, addresses: '10.0.0.1-10.0.0.9', ports: [80, 90] as const },
-  { direction: 'src' as const, addresses: '10.1.0.1', choice: 'random' as const, persistent: true as const },
-  { direction: 'src' as const, addresses: '10.1.0.1', ports: [8080, 8080] as const, choice: 'hash' as const },
-);
+const natRanges = (isIpv6: boolean): fc.Arbitrary<Nat> => {
+  const [one, other] = isIpv6 ? ['2001:db8::1', '2001:db8::9'] : ['10.0.0.1', '10.0.0.9'];
+  return fc.constantFrom<Nat[]>(
+    {},
+    { direction: 'src', addresses: one },
+    { direction: 'src' },
+    { direction: 'src', addresses: `${one}-${other}` },
+    { direction: 'dst', addresses: `${one}-${other}`, ports: [80, 90] },
+    { direction: 'dst', addresses: other, ports: [8080, 8080], choice: 'hash' },
+    { direction: 'src', addresses: one, choice: 'random', persistent: true },
+  );
+};
 
 const marks: fc.Arbitrary<Action> = fc
   .integer({ min: 0, max: 0xffffffff })
   .map((value) => ({ type: 'load', value, to: { field: 'ct_mark' } }));
 
-/** `ct` of an IPv4 packet. */
-export const tracking: fc.Arbitrary<Action> = fc
-  .record({
-    commit: fc.boolean(),
-    table: fc.option(fc.integer({ min: 1, max: 250 }), { nil: undefined }),
-    zone: fc.option(fc.integer({ min: 1, max: 0xffff }), { nil: undefined }),
-    nat: fc.option(natRanges, { nil: undefined }),
-    exec: fc.option(marks, { nil: undefined }),
-  })
-  .map(({ commit, table, zone, nat, exec }) => ({
-    type: 'ct',
-    ...(commit ? { commit: true } : {}),
-    ...(table === undefined ? {} : { table }),
-    ...(zone === undefined ? {} : { zone }),
-    ...(nat === undefined || !commit ? {} : { nat }),
-    ...(exec === undefined || !commit ? {} : { exec: [exec] }),
-  }));
+const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { nil: undefined });
+const isThere = ([, value]: [string, unknown]): boolean => value !== undefined;
+const dropAbsent = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(isThere)) as T;
 
-export const plainActions: fc.Arbitrary<Action> = fc.oneof(
+/** An invalid connection cannot be committed. */
+const tracking = (isIpv6: boolean, isInvalid: boolean): fc.Arbitrary<Action> =>
+  fc
+    .record({
+      commit: isInvalid ? fc.constant(false) : fc.boolean(),
+      table: optional(fc.integer({ min: 1, max: 250 })),
+      zone: optional(
+        fc.oneof(
+          fc.integer({ min: 1, max: 0xffff }),
+          fc.constant({ field: 'reg0' as const, start: 0, bits: 16 }),
+        ),
+      ),
+      nat: optional(natRanges(isIpv6)),
+      exec: optional(marks),
+    })
+    .map(
+      ({ commit, table, zone, nat, exec }) =>
+        dropAbsent({
+          type: 'ct' as const,
+          commit: commit ? true : undefined,
+          table,
+          zone,
+          nat: commit ? nat : undefined,
+          exec: commit && exec !== undefined ? [exec] : undefined,
+        }) as Action,
+    );
+
+const plainActions: fc.Arbitrary<Action> = fc.oneof(
   ports.map((port): Action => ({ type: 'output', port })),
   fc.constantFrom<Action[]>(
     { type: 'output', port: 'IN_PORT' },
@@ -145,18 +172,21 @@ export const plainActions: fc.Arbitrary<Action> = fc.oneof(
   ports.map((port): Action => ({ type: 'resubmit', port, table: 3 })),
 );
 
-/** Actions that any packet can have, and under `ip` those of IPv4. */
-const actionsFor = (match: Match): fc.Arbitrary<Action> =>
-  match.eth_type === 0x0800
-    ? fc.oneof(plainActions, tracking, fc.constant<Action>({ type: 'dec_ttl' }))
+/** Actions that any packet can have, and those of IP. */
+const actionsFor = ({ eth_type, ct_state = '' }: Match): fc.Arbitrary<Action> =>
+  eth_type === 0x0800 || eth_type === 0x86dd
+    ? fc.oneof(
+        plainActions,
+        tracking(eth_type === 0x86dd, String(ct_state).includes('+inv')),
+        fc.constant<Action>({ type: 'dec_ttl' }),
+      )
     : plainActions;
 
-const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.option(values, { nil: undefined });
-
-const isThere = ([, value]: [string, unknown]): boolean => value !== undefined;
-const drop = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(isThere)) as T;
+/** A packet has two tags at most. */
+const pushOnce = (actions: readonly Action[]): readonly Action[] => {
+  const first = actions.findIndex(({ type }) => type === 'push_vlan');
+  return actions.filter(({ type }, index) => type !== 'push_vlan' || index === first);
+};
 
 export const flows: fc.Arbitrary<Flow> = matches
   .chain((match) =>
@@ -173,12 +203,12 @@ export const flows: fc.Arbitrary<Flow> = matches
       hardTimeout: optional(fc.integer({ min: 600, max: 0xffff })),
       importance: optional(fc.integer({ min: 1, max: 0xffff })),
       flags: optional(fc.constant(['send_flow_rem'] as const)),
-      actions: optional(fc.array(actionsFor(match), { minLength: 1, maxLength: 6 })),
+      actions: optional(fc.array(actionsFor(match), { minLength: 1, maxLength: 6 }).map(pushOnce)),
       metadata: optional(fieldValues('metadata').map(String)),
       goto: optional(fc.integer({ min: 101, max: 250 })),
     }),
   )
-  .map((flow) => drop(flow) as Flow);
+  .map((flow) => dropAbsent(flow) as Flow);
 
 const buckets: fc.Arbitrary<Bucket> = fc
   .array(

@@ -38,15 +38,9 @@ function readFields(reader: Reader): Map<FieldName, Masked> {
   while (reader.remaining > 0) {
     const entry = readField(reader);
     checkPlace(entry, found, of);
-    if (entry.mask !== 0n) found.set(entry.field.name, { value: entry.value, mask: entry.mask });
+    found.set(entry.field.name, { value: entry.value, mask: entry.mask });
   }
   return found;
-}
-
-/** The fields in the order of the table, so that equal matches are equal objects, whatever sent them. */
-export function matchOf(found: ReadonlyMap<FieldName, Masked>): Match {
-  const names = [...found.keys()].sort((a, b) => fieldOf(a).order - fieldOf(b).order);
-  return Object.fromEntries(names.map((name) => [name, formatFieldValue(name, found.get(name)!)]));
 }
 
 /** @throws DecodeError with the refusal of a switch */
@@ -57,4 +51,36 @@ export function readMatch(reader: Reader): Match {
   const found = readFields(reader.part(length - 4));
   reader.skip((8 - (length % 8)) % 8);
   return matchOf(found);
+}
+
+/** Bits of a wide register as those of the registers that it consists of; the first has the high bits. */
+function splitRegister(name: FieldName, masked: Masked): [FieldName, Masked][] {
+  const [, kind, index] = /^(xx?reg)(\d)$/.exec(name) ?? [];
+  if (kind === undefined) return [[name, masked]];
+  const count = kind === 'xreg' ? 2 : 4;
+  return [...Array(count).keys()].map((part) => {
+    const shift = BigInt(32 * (count - 1 - part));
+    const name = `reg${count * Number(index) + part}` as FieldName;
+    return [
+      name,
+      { value: (masked.value >> shift) & 0xffff_ffffn, mask: (masked.mask >> shift) & 0xffff_ffffn },
+    ];
+  });
+}
+
+/** A match as a switch returns it: no bits outside of masks, wide registers as registers. @throws RangeError */
+export function canonicalMatch(match: Match): Match {
+  const found = listFields(match).map(
+    ({ field, value, mask }) => [field.name, { value: value & mask, mask }] as const,
+  );
+  return matchOf(new Map(found));
+}
+
+/** The fields in the order of the table, so that equal matches are equal objects, whatever sent them. */
+function matchOf(found: ReadonlyMap<FieldName, Masked>): Match {
+  const entries = [...found]
+    .flatMap(([name, masked]) => splitRegister(name, masked))
+    .filter(([, { mask }]) => mask !== 0n)
+    .sort(([a], [b]) => fieldOf(a).order - fieldOf(b).order);
+  return Object.fromEntries(entries.map(([name, masked]) => [name, formatFieldValue(name, masked)]));
 }

@@ -21,8 +21,28 @@ export interface FieldEntry extends Masked {
   readonly field: Field;
 }
 
-/** A field by its 32-bit header, which names the length of the value, or of value and mask. */
-function findByHeader(header: number): { readonly field: Field; readonly hasMask: boolean } {
+const EXPERIMENTER_CLASS = 0xffff;
+/** The Open Networking Foundation, under whose number OpenFlow 1.4 has fields of OpenFlow 1.5. */
+const ONF = 0x4f4e4600;
+const OXM_CLASS = 0x8000;
+
+interface Header {
+  readonly field: Field;
+  readonly hasMask: boolean;
+}
+
+/** A field of an experimenter: its number follows the header and counts in its length. */
+function readExperimenterHeader(header: number, reader: Reader): number {
+  const experimenter = reader.u32();
+  if (experimenter !== ONF)
+    throw new DecodeError(`a field of experimenter 0x${experimenter.toString(16)}`, 'OFPBMC_BAD_FIELD');
+  return ((OXM_CLASS << 16) | ((header & 0xffff) - 4)) >>> 0;
+}
+
+/** The header of a field, which says how long the value is, or value and mask. */
+function readHeader(reader: Reader): Header {
+  const first = reader.u32();
+  const header = first >>> 16 === EXPERIMENTER_CLASS ? readExperimenterHeader(first, reader) : first;
   const hasMask = (header & HAS_MASK) !== 0;
   const length = header & LENGTH;
   const plain = hasMask ? ((header & ~(HAS_MASK | LENGTH)) | (length / 2)) >>> 0 : header;
@@ -34,7 +54,7 @@ function findByHeader(header: number): { readonly field: Field; readonly hasMask
 
 /** A field that an action names without a value. */
 export function readFieldHeader(reader: Reader): Field {
-  const { field, hasMask } = findByHeader(reader.u32());
+  const { field, hasMask } = readHeader(reader);
   if (hasMask) throw new DecodeError(`${field.name} is named with a mask`, 'OFPBAC_BAD_ARGUMENT');
   return field;
 }
@@ -48,7 +68,7 @@ function checkMask({ field, value, mask }: FieldEntry): void {
 
 /** A field with its value. @throws DecodeError with the refusal of a switch */
 export function readField(reader: Reader): FieldEntry {
-  const { field, hasMask } = findByHeader(reader.u32());
+  const { field, hasMask } = readHeader(reader);
   const value = reader.big(field.bytes);
   const mask = hasMask ? reader.big(field.bytes) : field.valid;
   const entry = { field, value, mask };

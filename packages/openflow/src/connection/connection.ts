@@ -19,6 +19,8 @@ const LAST_XID = 0xffff_ffff;
 const MOST_ENTRIES = 1_000_000;
 /** Events that wait to be taken; beyond that their reader has failed. */
 const MOST_EVENTS = 10_000;
+/** Types of messages that answer a request: of features, lists, barriers and bundles. */
+const ANSWERS = [6, 19, 21, 33];
 /** Type of the error of a switch that speaks no version of ours. */
 const HELLO_FAILED = 0;
 
@@ -211,13 +213,19 @@ export class StreamConnection implements SwitchConnection {
     return undefined;
   }
 
-  /** @throws DecodeError when a report of the switch cannot be read: to lose one in silence would be worse */
+  /**
+   * An answer that cannot be read fails its request; the rest of it is not read. An event that cannot be read ends the
+   * connection: to lose one in silence would be worse.
+   * @throws DecodeError
+   */
   #dispatch(bytes: Buffer): void {
     const owner = this.#find(bytes.readUInt32BE(4));
+    if (owner === undefined && ANSWERS.includes(bytes.readUInt8(1))) return;
     try {
       this.#accept(decodeMessage(bytes), owner);
     } catch (error) {
       if (owner === undefined) throw error;
+      this.#open.delete(owner);
       owner.reject(error as Error);
     }
   }

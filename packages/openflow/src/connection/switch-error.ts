@@ -14,7 +14,7 @@ export class SwitchError extends OpenFlowError {
   readonly failures: readonly SwitchFailure[];
 
   constructor(what: string, failures: readonly SwitchFailure[]) {
-    super(failures[0]?.name ?? 'UNKNOWN', `${what}: ${failures.map(describeFailure).join('; ')}`);
+    super(failures[0]?.name ?? 'UNKNOWN', `${what}: ${describeFailures(failures)}`);
     this.name = 'SwitchError';
     this.failures = failures;
   }
@@ -26,6 +26,12 @@ export const failureOf = (index: number, { type, code }: ErrorCode): SwitchFailu
   code,
   name: findErrorName({ type, code }),
 });
+
+/** The first few; a wrong list of flows is often wrong in all of them. */
+function describeFailures(failures: readonly SwitchFailure[]): string {
+  const shown = failures.slice(0, 3).map(describeFailure).join('; ');
+  return failures.length > 3 ? `${shown}; and ${failures.length - 3} more` : shown;
+}
 
 function describeFailure({ index, name, type, code }: SwitchFailure): string {
   const what = name ?? `an error of type ${type} with code ${code}`;
