@@ -67,18 +67,20 @@ const codes = {
 
 type Codes = typeof codes;
 /** The name of an error, such as `OFPBMC_BAD_PREREQ`. */
-export type ErrorName = {
-  [Prefix in keyof Codes]: `${Prefix}_${Codes[Prefix][1][number]}`;
-}[keyof Codes];
+export type ErrorName =
+  | { [Prefix in keyof Codes]: `${Prefix}_${Codes[Prefix][1][number]}` }[keyof Codes]
+  /** An error of Nicira, which has its own numbers. */
+  | 'NXBAC_BAD_CONJUNCTION';
 
 export interface ErrorCode {
   readonly type: number;
   readonly code: number;
 }
 
-const list = Object.entries(codes).flatMap(([prefix, [type, names]]) =>
+const standard = Object.entries(codes).flatMap(([prefix, [type, names]]) =>
   names.map((name, code) => ({ name: `${prefix}_${name}`, type, code })),
 );
+const list = [...standard, { name: 'NXBAC_BAD_CONJUNCTION', type: 0xffff, code: 15 }];
 const byName = new Map(list.map(({ name, type, code }) => [name, { type, code }]));
 const byCode = new Map(list.map(({ name, type, code }) => [`${type}/${code}`, name as ErrorName]));
 

@@ -22,10 +22,7 @@ export type Prerequisite =
   | 'nd'
   | 'nd-solicit'
   | 'nd-advert'
-  | 'ct'
-  | 'ct-ipv4'
-  | 'ct-ipv6'
-  | 'ct-ports';
+  | 'ct';
 
 interface Row {
   readonly name: string;
@@ -74,7 +71,7 @@ export type WidestRegisterName = `xxreg${0 | 1 | 2 | 3}`;
 
 /** In an order in which every field stands behind what it requires, as the wire demands. */
 const rows = [
-  row('in_port', 32, 'port', 'rw', [oxm(0)]),
+  row('in_port', 32, 'port', 'r', [oxm(0)]),
   // As a target of actions only: the port number of OpenFlow 1.0.
   row('in_port_nxm', 16, 'port', 'rw', [nxmOf(0)]),
   row('actset_output', 32, 'port', 'r', [oxm(43)]),
@@ -139,12 +136,12 @@ const rows = [
   row('ct_mark', 32, 'hex', 'rw/', [nx(107)]),
   row('ct_label', 128, 'hex', 'rw/', [nx(108)]),
   row('ct_nw_proto', 8, 'decimal', 'r', [nx(119)], 'ct'),
-  row('ct_nw_src', 32, 'ipv4', 'r/', [nx(120)], 'ct-ipv4'),
-  row('ct_nw_dst', 32, 'ipv4', 'r/', [nx(121)], 'ct-ipv4'),
-  row('ct_ipv6_src', 128, 'ipv6', 'r/', [nx(122)], 'ct-ipv6'),
-  row('ct_ipv6_dst', 128, 'ipv6', 'r/', [nx(123)], 'ct-ipv6'),
-  row('ct_tp_src', 16, 'decimal', 'r/', [nx(124)], 'ct-ports'),
-  row('ct_tp_dst', 16, 'decimal', 'r/', [nx(125)], 'ct-ports'),
+  row('ct_nw_src', 32, 'ipv4', 'r/', [nx(120)], 'ct'),
+  row('ct_nw_dst', 32, 'ipv4', 'r/', [nx(121)], 'ct'),
+  row('ct_ipv6_src', 128, 'ipv6', 'r/', [nx(122)], 'ct'),
+  row('ct_ipv6_dst', 128, 'ipv6', 'r/', [nx(123)], 'ct'),
+  row('ct_tp_src', 16, 'decimal', 'r/', [nx(124)], 'ct'),
+  row('ct_tp_dst', 16, 'decimal', 'r/', [nx(125)], 'ct'),
 ] as const;
 
 /** Names of match fields, as in ovs-fields(7). */
@@ -174,8 +171,9 @@ const usedBits: Partial<Record<FieldName, number>> = {
   ...{ mpls_label: 20, mpls_tc: 3, mpls_bos: 1, ct_state: 8, tun_flags: 1, arp_op: 8 },
 };
 
-/** Bits of a field that a part of it can lie in: its real width in ovs-fields(7). */
-export const widthOf = ({ name, bits }: Field): number => usedBits[name] ?? bits;
+/** Bits that parts of a field lie in. The bit that says that there is a tag is none of them; ovs-fields(7), "vlan_vid". */
+export const widthOf = ({ name, bits }: Field): number =>
+  name === 'vlan_vid' ? 12 : (usedBits[name] ?? bits);
 
 const headerOf = ([oxmClass, number]: Code, bytes: number): number =>
   ((oxmClass << 16) | (number << 9) | bytes) >>> 0;

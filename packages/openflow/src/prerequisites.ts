@@ -65,9 +65,6 @@ const conditions: Readonly<Record<Prerequisite, (of: Lookup) => boolean>> = {
   'nd-solicit': isDiscovery(135n),
   'nd-advert': isDiscovery(136n),
   ct: isTracked,
-  'ct-ipv4': all(isIpv4, isTracked),
-  'ct-ipv6': all(isIpv6, isTracked),
-  'ct-ports': isTracked,
 };
 
 /** True when the fields around a field are such that a packet has it. */

@@ -7,7 +7,7 @@ import { portNumber, portOf } from '../ports.js';
 import { Reader, type Writer } from './bytes.js';
 import { actionType, EXPERIMENTER, NICIRA } from './constants.js';
 import { readNiciraAction, writeNiciraAction } from './nicira-actions.js';
-import { readField, writeField } from './oxm.js';
+import { readField, writeField, type FieldEntry } from './oxm.js';
 
 /** `ct` and `clone` hold actions; a list deeper than this is refused. */
 const DEEPEST = 16;
@@ -115,8 +115,18 @@ function readOutput(reader: Reader): Action {
   return maxLength === WHOLE_PACKET ? { type: 'controller' } : { type: 'controller', maxLength };
 }
 
+/** Errors of the value are those of an action here. */
+function readValue(reader: Reader): FieldEntry {
+  try {
+    return readField(reader);
+  } catch (error) {
+    if (!(error instanceof DecodeError) || error.refusal !== 'OFPBMC_BAD_VALUE') throw error;
+    throw new DecodeError(error.message, 'OFPBAC_BAD_SET_ARGUMENT');
+  }
+}
+
 function readSetField(reader: Reader): Action {
-  const { field, value, mask } = readField(reader);
+  const { field, value, mask } = readValue(reader);
   if (mask !== field.valid) throw new DecodeError(`${field.name} is set with a mask`, 'OFPBAC_BAD_SET_MASK');
   return { type: 'set_field', field: field.name, value: formatFieldValue(field.name, { value, mask }) };
 }

@@ -165,7 +165,7 @@ function readStack(reader: Reader): Subfield {
 function readConjunction(reader: Reader): Action {
   const [clause, of, id] = [reader.u8() + 1, reader.u8(), reader.u32()];
   if (of < 2 || of > 64 || clause > of)
-    throw new DecodeError(`clause ${clause} of ${of}`, 'OFPBAC_BAD_ARGUMENT');
+    throw new DecodeError(`clause ${clause} of ${of}`, 'NXBAC_BAD_CONJUNCTION');
   return { type: 'conjunction', id, clause, of };
 }
 

@@ -72,8 +72,8 @@ export function readField(reader: Reader): FieldEntry {
   const value = reader.big(field.bytes);
   const mask = hasMask ? reader.big(field.bytes) : field.valid;
   const entry = { field, value, mask };
-  checkMask(entry);
   if ((value & ~field.valid) !== 0n)
     throw new DecodeError(`${field.name} has no value ${value}`, 'OFPBMC_BAD_VALUE');
+  checkMask(entry);
   return entry;
 }

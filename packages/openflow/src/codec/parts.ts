@@ -24,7 +24,7 @@ export function readPart(field: Field, start: number, bits: number): Subfield {
     spanOf(part);
     return part;
   } catch (error) {
-    throw new DecodeError(String(error), 'OFPBAC_BAD_ARGUMENT');
+    throw new DecodeError(String(error), 'OFPBAC_BAD_SET_LEN');
   }
 }
 

@@ -1,0 +1,1 @@
+export { FakeSwitch, type FakeSwitchOptions } from './switch.js';

@@ -1,0 +1,145 @@
+import { duplexPair, type Duplex } from 'node:stream';
+import type { ErrorName } from '../error-codes.js';
+import type { Flow } from '../flow.js';
+import type { Group, MeterMod } from '../group.js';
+import type { Change, DumpReply, DumpRequest } from '../message.js';
+import type { Features, PortDescription, SwitchEvent } from '../port-description.js';
+import { answerDump, TABLE_COUNT } from './dumps.js';
+import { changeFlows } from './flow-changes.js';
+import { changeGroups, changeMeters } from './group-changes.js';
+import { Refusal } from './refusal.js';
+import { Session, type SwitchCore } from './session.js';
+import { copyTables, emptyTables, type FlowRecord, type Tables } from './state.js';
+
+export interface FakeSwitchOptions {
+  readonly ports?: readonly PortDescription[];
+  /** milliseconds, for the age of flows; a clock that stands still when absent */
+  readonly now?: () => number;
+  /** 16 hexadecimal digits. */
+  readonly datapathId?: string;
+}
+
+/**
+ * A switch in memory that speaks the protocol. It refuses what Open vSwitch refuses, with the same error. Flows do not
+ * expire, and groups and ports do not count.
+ */
+export class FakeSwitch implements SwitchCore {
+  readonly features: Features;
+  readonly #now: () => number;
+  readonly #ports = new Map<PortDescription['port'], PortDescription>();
+  readonly #sessions = new Set<Session>();
+  #tables: Tables = emptyTables();
+  #refusals: (ErrorName | undefined)[] = [];
+
+  constructor({ ports = [], now = () => 0, datapathId = '0000000000000001' }: FakeSwitchOptions = {}) {
+    this.features = { datapathId, tables: TABLE_COUNT };
+    this.#now = now;
+    for (const port of ports) this.#ports.set(port.port, port);
+  }
+
+  /** A stream for `connectSwitch`. */
+  connect(): Duplex {
+    const [near, far] = duplexPair();
+    const session = new Session(far, this);
+    this.#sessions.add(session);
+    // A pair does not pass on that one end is destroyed.
+    near.on('close', () => far.destroy());
+    far.on('close', () => {
+      this.#sessions.delete(session);
+      near.destroy();
+    });
+    return near;
+  }
+
+  /** Ends all connections, as a switch does that is restarted; what it holds is gone then. */
+  restart(): void {
+    for (const session of this.#sessions) session.end();
+    this.#sessions.clear();
+    this.#tables = emptyTables();
+  }
+
+  /** Refuses the change of flows, groups or meters after `skipped` more of them, once. */
+  refuseChange(name: ErrorName, skipped = 0): void {
+    this.#refusals = [...Array<undefined>(skipped).fill(undefined), name];
+  }
+
+  flows(): Flow[] {
+    return [...this.#tables.flows.values()].map(({ flow }) => flow);
+  }
+
+  groups(): Group[] {
+    return [...this.#tables.groups.values()];
+  }
+
+  /** Adds a port, or changes the one of this number. */
+  setPort(description: PortDescription): void {
+    const change = this.#ports.has(description.port) ? 'modify' : 'add';
+    this.#ports.set(description.port, description);
+    this.#report({ type: 'port_status', change, description });
+  }
+
+  removePort(port: PortDescription['port']): void {
+    const description = this.#ports.get(port);
+    if (description === undefined) return;
+    this.#ports.delete(port);
+    this.#report({ type: 'port_status', change: 'delete', description });
+  }
+
+  /** @internal */
+  answerDump(request: DumpRequest): DumpReply {
+    return answerDump(request, { tables: this.#tables, ports: [...this.#ports.values()], now: this.#now() });
+  }
+
+  /** @internal */
+  change(
+    changes: readonly (Change | MeterMod)[],
+    onRefusal: (index: number, error: unknown) => never = (_, error) => {
+      throw error;
+    },
+  ): void {
+    const tables = copyTables(this.#tables);
+    const removed: FlowRecord[] = [];
+    for (const [index, change] of changes.entries()) {
+      try {
+        removed.push(...this.#changeOne(tables, change));
+      } catch (error) {
+        onRefusal(index, error);
+      }
+    }
+    this.#tables = tables;
+    for (const record of removed) this.#reportRemoval(record);
+  }
+
+  #changeOne(tables: Tables, change: Change | MeterMod): FlowRecord[] {
+    const refusal = this.#refusals.shift();
+    if (refusal !== undefined) throw new Refusal(refusal, 'refused as the test wants it');
+    switch (change.type) {
+      case 'flow_mod':
+        return changeFlows(tables, change, this.#now());
+      case 'group_mod':
+        return changeGroups(tables, change);
+      case 'meter_mod':
+        return changeMeters(tables, change);
+    }
+  }
+
+  #reportRemoval({ flow, counters, addedAt }: FlowRecord): void {
+    if (!flow.flags?.includes('send_flow_rem')) return;
+    const { table, priority, match, cookie } = flow;
+    const duration = (this.#now() - addedAt) / 1000;
+    const common = {
+      type: 'flow_removed',
+      reason: 'delete',
+      table,
+      priority,
+      match,
+      duration,
+      ...counters,
+    } as const;
+    this.#report(cookie === undefined ? common : { ...common, cookie });
+  }
+
+  #report(event: SwitchEvent): void {
+    for (const session of this.#sessions) session.report(event);
+  }
+}
