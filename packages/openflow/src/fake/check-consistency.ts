@@ -92,9 +92,16 @@ function checkAll(actions: readonly Action[], packets: Packets): void {
 const hasTag = (found: ReadonlyMap<FieldName, Masked>): boolean =>
   (['vlan_vid', 'vlan_tci'] as const).some((name) => ((found.get(name)?.value ?? 0n) & PRESENT) !== 0n);
 
-/** @throws Refusal */
-export function checkConsistency(lists: readonly (readonly Action[] | undefined)[], match: Match): void {
+/** Other packets than those of the match pass these unchanged, so an action set may have them for any packet. */
+const harmless: readonly Action['type'][] = ['dec_ttl', 'pop_vlan'];
+
+/** Checks actions, and then an action set, which finds packets as the actions leave them. @throws Refusal */
+export function checkConsistency(actions: readonly Action[], write: readonly Action[], match: Match): void {
   const found = new Map(listFields(match).map((entry) => [entry.field.name, entry]));
   const packets: Packets = { of: (name) => found.get(name), tags: hasTag(found) ? 1 : 0 };
-  for (const actions of lists) checkAll(actions ?? [], packets);
+  checkAll(actions, packets);
+  checkAll(
+    write.filter(({ type }) => !harmless.includes(type)),
+    packets,
+  );
 }

@@ -61,7 +61,7 @@ function checkInstructions(flow: Flow & { readonly table: number }, { groups, me
   const isAlone = write.length === 0 && goto === undefined && meter === undefined;
   checkConjunctions(actions, isAlone && metadata === undefined && clear === undefined);
   refuseUnless(goto === undefined || goto > flow.table, 'OFPBIC_BAD_TABLE_ID', 'goto does not lead on');
-  checkConsistency([actions, write], flow.match ?? {});
+  checkConsistency(actions, write, flow.match ?? {});
   for (const group of groupsOf(flow))
     refuseUnless(groups.has(group), 'OFPBAC_BAD_OUT_GROUP', `there is no group ${group}`);
   refuseUnless(

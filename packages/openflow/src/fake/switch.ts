@@ -4,9 +4,14 @@ import type { Flow } from '../flow.js';
 import type { Group, MeterMod } from '../group.js';
 import type { Change, DumpReply, DumpRequest } from '../message.js';
 import type { Features, PortDescription, SwitchEvent } from '../port-description.js';
+import { groupBy } from '@podwire/platform';
 import { answerDump, TABLE_COUNT } from './dumps.js';
 import { changeFlows } from './flow-changes.js';
 import { changeGroups, changeMeters } from './group-changes.js';
+import type { Connection } from './evaluate/connections.js';
+import { evaluatePacket } from './evaluate/evaluate.js';
+import type { EvaluateOptions, Evaluation, Surface } from './evaluate/evaluation.js';
+import type { PacketFields } from './evaluate/packet.js';
 import { Refusal } from './refusal.js';
 import { Session, type SwitchCore } from './session.js';
 import { copyTables, emptyTables, type FlowRecord, type Tables } from './state.js';
@@ -29,6 +34,7 @@ export class FakeSwitch implements SwitchCore {
   readonly #ports = new Map<PortDescription['port'], PortDescription>();
   readonly #sessions = new Set<Session>();
   #tables: Tables = emptyTables();
+  #connections: readonly Connection[] = [];
   #refusals: (ErrorName | undefined)[] = [];
 
   constructor({ ports = [], now = () => 0, datapathId = '0000000000000001' }: FakeSwitchOptions = {}) {
@@ -56,6 +62,7 @@ export class FakeSwitch implements SwitchCore {
     for (const session of this.#sessions) session.end();
     this.#sessions.clear();
     this.#tables = emptyTables();
+    this.#connections = [];
   }
 
   /** Refuses the change of flows, groups or meters after `skipped` more of them, once. */
@@ -69,6 +76,29 @@ export class FakeSwitch implements SwitchCore {
 
   groups(): Group[] {
     return [...this.#tables.groups.values()];
+  }
+
+  /**
+   * Sends a packet through the tables: from where it leaves, and the way that it takes. Connections that are committed are
+   * known to the packets that follow.
+   * @throws RangeError when a value is none of its field
+   */
+  evaluate(packet: PacketFields, options: EvaluateOptions = {}): Evaluation {
+    const { evaluation, hits } = evaluatePacket(this.#surface(), packet, this.#connections, options);
+    for (const { counters } of hits) counters.packets += 1;
+    this.#connections = evaluation.connections;
+    return evaluation;
+  }
+
+  #surface(): Surface {
+    const ports = new Map(
+      [...this.#ports.values()].map(({ port, isDown, hasLink }) => [port, hasLink && !isDown]),
+    );
+    return {
+      tables: groupBy(this.#tables.flows.values(), ({ flow }) => flow.table),
+      groups: this.#tables.groups,
+      ports,
+    };
   }
 
   /** Adds a port, or changes the one of this number. */

@@ -202,6 +202,7 @@ const flows: readonly Row[] = [
     { write: [{ type: 'group', group: 7 }] },
     'OFPBAC_BAD_OUT_GROUP',
   ),
+  flow('dec_ttl in the action set', { write: [{ type: 'dec_ttl' }] }, 'ok'),
   flow('a resubmit in the action set', { write: [{ type: 'resubmit', table: 3 }] }, 'ok'),
 ];
 
