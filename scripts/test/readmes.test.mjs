@@ -24,6 +24,7 @@ const testedByPackage = new Set([
   '@podwire/engine',
   '@podwire/backend-linux',
   '@podwire/store',
+  '@podwire/openflow',
   // test/libraries compiles and runs these.
   '@podwire/addresses',
   '@podwire/cni',

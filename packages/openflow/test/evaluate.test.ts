@@ -203,6 +203,19 @@ describe('a packet', () => {
     expect(() => fake.evaluate(there)).toThrow('the packet came back more than 1000 times');
   });
 
+  test('with an action set is not tracked, since that ends ovs-vswitchd', async () => {
+    await add('table=0,ip,actions=write_actions(output:2),goto_table:1', 'table=1,ip,actions=ct(table=2)');
+    expect(() => fake.evaluate(there)).toThrow('Open vSwitch would end itself');
+  });
+
+  test('that is cloned goes through the action set too', async () => {
+    await add(
+      'table=0,actions=write_actions(output:2),goto_table:1',
+      'table=1,actions=clone(3),clear_actions',
+    );
+    expect(portsOf({ in_port: 1 })).toEqual([3, 2]);
+  });
+
   test('is counted by the flows that it hits', async () => {
     await add('table=0,priority=5,actions=goto_table:1', 'table=1,priority=6,actions=2');
     fake.evaluate({ in_port: 1 });

@@ -58,7 +58,7 @@ function checkInstructions(flow: Flow & { readonly table: number }, { groups, me
   const { actions = [], write = [], goto, meter, metadata, clear } = flow;
   checkActions(actions);
   checkActionSet(write);
-  const isAlone = write.length === 0 && goto === undefined && meter === undefined;
+  const isAlone = flow.write === undefined && goto === undefined && meter === undefined;
   checkConjunctions(actions, isAlone && metadata === undefined && clear === undefined);
   refuseUnless(goto === undefined || goto > flow.table, 'OFPBIC_BAD_TABLE_ID', 'goto does not lead on');
   checkConsistency(actions, write, flow.match ?? {});

@@ -81,7 +81,8 @@ export class FakeSwitch implements SwitchCore {
   /**
    * Sends a packet through the tables: from where it leaves, and the way that it takes. Connections that are committed are
    * known to the packets that follow.
-   * @throws RangeError when a value is none of its field
+   * @throws RangeError when a value is none of its field, or where Open vSwitch would end itself: `ct` with a table while
+   *   the action set is not empty
    */
   evaluate(packet: PacketFields, options: EvaluateOptions = {}): Evaluation {
     const { evaluation, hits } = evaluatePacket(this.#surface(), packet, this.#connections, options);

@@ -99,6 +99,13 @@ class Passage {
     return true;
   }
 
+  /** Carries out the action set. */
+  finish(): void {
+    const actions = orderActionSet(this.actionSet);
+    this.actionSet = [];
+    this.execute(actions, 0);
+  }
+
   /** Carries out one action; false when those behind it are not carried out. */
   #do(action: Action, table: number): boolean {
     const { packet } = this;
@@ -194,10 +201,12 @@ class Passage {
     this.enter(table ?? current, lookup);
   }
 
+  /** A clone is a packet of its own, which goes through a copy of the action set too. */
   #clone(actions: readonly Action[], table: number): void {
     const [packet, actionSet] = [this.packet, this.actionSet];
     this.packet = packet.copy();
     this.execute(actions, table);
+    this.finish();
     this.packet = packet;
     this.actionSet = actionSet;
   }
@@ -212,8 +221,11 @@ class Passage {
     );
     this.connections = tracked.connections;
     if (action.table !== undefined) {
+      // ovs-vswitchd 3.1 ends there with a failed assertion, and with it the network of the node.
+      if (this.actionSet.length > 0)
+        throw new RangeError('a packet with an action set is tracked: Open vSwitch would end itself');
       this.states = rest;
-      this.waiting.push({ packet: tracked.packet, table: action.table, actionSet: this.actionSet });
+      this.waiting.push({ packet: tracked.packet, table: action.table });
     }
     clearTracking(this.packet);
   }
@@ -251,13 +263,13 @@ function swapTuple(packet: Packet): void {
  * Runs one pass: from a table until no table follows, and then the action set. A pass that is given up does nothing;
  * what others did stays.
  */
-function pass(passage: Passage, { packet, table, actionSet = [] }: Resumption): string | undefined {
+function pass(passage: Passage, { packet, table }: Resumption): string | undefined {
   const [outputs, waiting, { connections }] = [passage.outputs.length, passage.waiting.length, passage];
   passage.packet = packet;
-  passage.actionSet = actionSet;
+  passage.actionSet = [];
   try {
     passage.enter(table);
-    passage.execute(orderActionSet(passage.actionSet), 0);
+    passage.finish();
     return undefined;
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error;
@@ -282,7 +294,7 @@ export function evaluatePacket(
   const passage = new Passage(surface, packet, connections, options);
   const packets: PacketFields[] = [];
   const failures: string[] = [];
-  let next: Resumption | undefined = { packet, table: 0, actionSet: [] };
+  let next: Resumption | undefined = { packet, table: 0 };
   for (; next !== undefined; next = passage.waiting.shift()) {
     passage.begin();
     const failure = pass(passage, next);

@@ -54,5 +54,4 @@ export interface Evaluation {
 export interface Resumption {
   readonly packet: Packet;
   readonly table: number;
-  readonly actionSet: Flow['write'];
 }
