@@ -17,12 +17,14 @@ import {
   formatMatch,
   type Match,
   openSwitch,
+  parseMatch,
   parseFieldValue,
   type SwitchConnection,
 } from '@podwire/openflow';
 import { type Evaluation, FakeSwitch, type PacketFields } from '@podwire/openflow/fake';
 import { outcome, type Request } from './compliance/environment.js';
 import { type Pipeline, pipelines } from './pipelines.js';
+import { packets } from './packets.js';
 import { nine } from './ports.js';
 import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
 import { compared, readTrace, type Trace } from './trace.js';
@@ -107,3 +109,13 @@ async function compare(pipeline: Pipeline): Promise<void> {
 test('packets take the way through tables that Open vSwitch traces', async () => {
   await fc.assert(fc.asyncProperty(pipelines, compare), { numRuns: runs, includeErrorInReport: true });
 });
+
+for (const [name, hex, fields] of packets) {
+  test(`Open vSwitch reads the same fields of ${name}`, async () => {
+    const text = await real.appctl('ofproto/trace', 'br0', 'in_port=1', hex);
+    const [, flow = ''] = /^Flow: (.*)$/m.exec(text) ?? [];
+    const found = parseMatch(flow.replace(/vlan_tci1=\w+,/, ''));
+    for (const [field, value] of Object.entries(fields) as [FieldName, FieldValue][])
+      assert.equal(valueOf(field, found[field]), valueOf(field, value), `${field} of ${flow}`);
+  });
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addFlow, connectSwitch, deleteFlows, type SwitchEvent } from '../src/index.js';
-import { FakeSwitch } from '../src/fake/index.js';
+import { addFlow, connectSwitch, deleteFlows, parseFlow, type SwitchEvent } from '../src/index.js';
+import { type EvaluatedOutput, FakeSwitch, parsePacket } from '../src/fake/index.js';
+import { packets } from './packets.js';
 import { nine } from './ports.js';
 
 describe('the fake switch', () => {
@@ -51,5 +52,39 @@ describe('the fake switch', () => {
     await connection.send([deleteFlows(), addFlow({})]);
     now += 2_500;
     expect((await connection.dump('flow'))[0]?.duration).toBe(2.5);
+  });
+});
+
+describe('a packet that is sent', () => {
+  test.each(packets)('has the fields of %s', (_, hex, fields) => {
+    expect(parsePacket(Buffer.from(hex, 'hex'))).toEqual(fields);
+  });
+
+  test('that is cut is refused', async () => {
+    const connection = await connectSwitch(new FakeSwitch().connect());
+    const packet = Buffer.from(packets[0]![1], 'hex').subarray(0, 40);
+    const sent = connection.send([
+      { type: 'packet_out', actions: [{ type: 'output', port: 'TABLE' }], packet },
+    ]);
+    await expect(sent).rejects.toMatchObject({ code: 'OFPBRC_BAD_LEN' });
+  });
+
+  test('goes through its actions and the tables, and is counted', async () => {
+    const outputs: unknown[] = [];
+    const onOutput = (output: EvaluatedOutput): unknown => outputs.push([output.port, output.packet.reg0]);
+    const connection = await connectSwitch(new FakeSwitch({ ports: nine, onOutput }).connect());
+    await connection.send([addFlow(parseFlow('tcp,in_port=4,tp_dst=80,actions=load:7->reg0[],5'))]);
+    const packet = Buffer.from(packets[0]![1], 'hex');
+    const actions = [
+      { type: 'output', port: 6 },
+      { type: 'output', port: 'TABLE' },
+    ] as const;
+    await connection.send([{ type: 'packet_out', inPort: 4, actions, packet }]);
+    expect(outputs).toEqual([
+      [6, undefined],
+      [5, 7],
+    ]);
+    const [entry] = await connection.dump('flow');
+    expect([entry?.packets, entry?.bytes]).toEqual([1, packet.length]);
   });
 });

@@ -4,7 +4,7 @@ import { decodeMessage, encodeMessage } from '../codec/message.js';
 import { Framing } from '../connection/framing.js';
 import type { MeterMod } from '../group.js';
 import type { Change, DumpReply, DumpRequest, Message } from '../message.js';
-import type { Features, SwitchEvent } from '../port-description.js';
+import type { Features, PacketOut, SwitchEvent } from '../port-description.js';
 import { encodeDump } from './dumps.js';
 import { Refusal, refusalMessage, refuseUnless } from './refusal.js';
 
@@ -17,6 +17,8 @@ interface Bundle {
 export interface SwitchCore {
   readonly features: Features;
   answerDump(request: DumpRequest): DumpReply;
+  /** @throws Refusal, DecodeError */
+  sendPacket(message: PacketOut): void;
   /**
    * Makes all changes or none. `onRefusal` gets the place of the one that is refused, and throws.
    * @throws Refusal
@@ -84,6 +86,8 @@ export class Session {
       case 'group_mod':
       case 'meter_mod':
         return this.#switch.change([message]);
+      case 'packet_out':
+        return this.#switch.sendPacket(message);
       case 'bundle_control':
         return this.#control(xid, message);
       case 'bundle_add':

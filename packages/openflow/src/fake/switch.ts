@@ -3,16 +3,18 @@ import type { ErrorName } from '../error-codes.js';
 import type { Flow } from '../flow.js';
 import type { Group, MeterMod } from '../group.js';
 import type { Change, DumpReply, DumpRequest } from '../message.js';
-import type { Features, PortDescription, SwitchEvent } from '../port-description.js';
+import type { Features, PacketOut, PortDescription, SwitchEvent } from '../port-description.js';
 import { groupBy } from '@podwire/platform';
 import { answerDump, TABLE_COUNT } from './dumps.js';
-import { changeFlows } from './flow-changes.js';
+import { checkActions } from './check-actions.js';
+import { parsePacket } from './evaluate/parse-packet.js';
+import { changeFlows, referencedGroups } from './flow-changes.js';
 import { changeGroups, changeMeters } from './group-changes.js';
 import type { Connection } from './evaluate/connections.js';
 import { evaluatePacket } from './evaluate/evaluate.js';
-import type { EvaluateOptions, Evaluation, Surface } from './evaluate/evaluation.js';
+import type { EvaluatedOutput, EvaluateOptions, Evaluation, Surface } from './evaluate/evaluation.js';
 import type { PacketFields } from './evaluate/packet.js';
-import { Refusal } from './refusal.js';
+import { Refusal, refuseUnless } from './refusal.js';
 import { Session, type SwitchCore } from './session.js';
 import { copyTables, emptyTables, type FlowRecord, type Tables } from './state.js';
 
@@ -22,6 +24,8 @@ export interface FakeSwitchOptions {
   readonly now?: () => number;
   /** 16 hexadecimal digits. */
   readonly datapathId?: string;
+  /** Gets the outputs of packets that a connection sends. */
+  readonly onOutput?: (output: EvaluatedOutput) => void;
 }
 
 /**
@@ -31,13 +35,21 @@ export interface FakeSwitchOptions {
 export class FakeSwitch implements SwitchCore {
   readonly features: Features;
   readonly #now: () => number;
+  readonly #onOutput: (output: EvaluatedOutput) => void;
   readonly #ports = new Map<PortDescription['port'], PortDescription>();
   readonly #sessions = new Set<Session>();
   #tables: Tables = emptyTables();
   #connections: readonly Connection[] = [];
   #refusals: (ErrorName | undefined)[] = [];
 
-  constructor({ ports = [], now = () => 0, datapathId = '0000000000000001' }: FakeSwitchOptions = {}) {
+  constructor(options: FakeSwitchOptions = {}) {
+    const {
+      ports = [],
+      now = () => 0,
+      datapathId = '0000000000000001',
+      onOutput = () => undefined,
+    } = options;
+    this.#onOutput = onOutput;
     this.features = { datapathId, tables: TABLE_COUNT };
     this.#now = now;
     for (const port of ports) this.#ports.set(port.port, port);
@@ -89,6 +101,21 @@ export class FakeSwitch implements SwitchCore {
     for (const { counters } of hits) counters.packets += 1;
     this.#connections = evaluation.connections;
     return evaluation;
+  }
+
+  /** @internal */
+  sendPacket({ inPort = 'CONTROLLER', actions, packet }: PacketOut): void {
+    checkActions(actions);
+    for (const group of referencedGroups(actions))
+      refuseUnless(this.#tables.groups.has(group), 'OFPBAC_BAD_OUT_GROUP', `there is no group ${group}`);
+    const fields = { in_port: inPort, ...parsePacket(packet) };
+    const { evaluation, hits } = evaluatePacket(this.#surface(), fields, this.#connections, {}, actions);
+    for (const { counters } of hits) {
+      counters.packets += 1;
+      counters.bytes += packet.length;
+    }
+    this.#connections = evaluation.connections;
+    for (const output of evaluation.outputs) this.#onOutput(output);
   }
 
   #surface(): Surface {

@@ -1,6 +1,7 @@
 /** Changes and their outcome. */
 import assert from 'node:assert/strict';
 import {
+  type Action,
   addFlow,
   addGroup,
   type Change,
@@ -238,6 +239,19 @@ const otherCases: readonly Case[] = [
         }
         break;
       }
+    },
+  },
+  {
+    name: 'a packet for a group that is not there is refused',
+    run: async (connection) => {
+      const packet = Buffer.alloc(60);
+      const refusal = async (actions: readonly Action[], bytes: Uint8Array): Promise<unknown> =>
+        connection.send([{ type: 'packet_out', inPort: 4, actions, packet: bytes }]).then(
+          () => 'ok',
+          (error: unknown) => (error as SwitchError).code,
+        );
+      assert.equal(await refusal([{ type: 'group', group: 99 }], packet), 'OFPBAC_BAD_OUT_GROUP');
+      assert.equal(await refusal([{ type: 'output', port: 5 }], packet), 'ok');
     },
   },
   {

@@ -59,7 +59,9 @@ class Passage {
   }
 
   /** Limits are those of one pass. */
-  begin(): void {
+  begin(packet: Packet): void {
+    this.packet = packet;
+    this.actionSet = [];
     this.#depth = 0;
     this.#lookups = 0;
   }
@@ -263,12 +265,11 @@ function swapTuple(packet: Packet): void {
  * Runs one pass: from a table until no table follows, and then the action set. A pass that is given up does nothing;
  * what others did stays.
  */
-function pass(passage: Passage, { packet, table }: Resumption): string | undefined {
+function pass(passage: Passage, packet: Packet, begin: () => void): string | undefined {
   const [outputs, waiting, { connections }] = [passage.outputs.length, passage.waiting.length, passage];
-  passage.packet = packet;
-  passage.actionSet = [];
+  passage.begin(packet);
   try {
-    passage.enter(table);
+    begin();
     passage.finish();
     return undefined;
   } catch (error) {
@@ -281,27 +282,30 @@ function pass(passage: Passage, { packet, table }: Resumption): string | undefin
 }
 
 /**
- * Sends a packet through the tables, from table 0 on, with the connections that are known. Returns where it leaves, and
- * the flows that it has hit.
+ * Sends a packet through actions, or through the tables from table 0 on, with the connections that are known. Returns
+ * where it leaves, and the flows that it has hit.
  */
 export function evaluatePacket(
   surface: Surface,
   fields: PacketFields,
   connections: readonly Connection[],
   options: EvaluateOptions = {},
+  actions?: readonly Action[],
 ): { readonly evaluation: Evaluation; readonly hits: readonly FlowRecord[] } {
-  const packet = Packet.of(fields);
-  const passage = new Passage(surface, packet, connections, options);
+  const passage = new Passage(surface, Packet.of(fields), connections, options);
   const packets: PacketFields[] = [];
   const failures: string[] = [];
-  let next: Resumption | undefined = { packet, table: 0 };
-  for (; next !== undefined; next = passage.waiting.shift()) {
-    passage.begin();
-    const failure = pass(passage, next);
+  const go = (packet: Packet, begin: () => void): void => {
+    const failure = pass(passage, packet, begin);
     packets.push(passage.packet.describe());
     if (failure !== undefined) failures.push(failure);
     if (packets.length > MOST_PASSES)
       throw new RangeError(`the packet came back more than ${MOST_PASSES} times`);
+  };
+  go(passage.packet, () => (actions === undefined ? passage.enter(0) : passage.execute(actions, 0)));
+  for (let next = passage.waiting.shift(); next !== undefined; next = passage.waiting.shift()) {
+    const { packet, table } = next;
+    go(packet, () => passage.enter(table));
   }
   const { outputs, steps, hits } = passage;
   return { evaluation: { outputs, steps, packets, failures, connections: passage.connections }, hits };
