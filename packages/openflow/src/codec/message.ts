@@ -145,7 +145,7 @@ export function encodeMessage({ message, xid }: Envelope): Buffer {
 }
 
 /** Reads one message from the rest of a buffer. */
-export function readMessage(reader: Reader): Envelope {
+function readMessage(reader: Reader): Envelope {
   const [version, number, length, xid] = [reader.u8(), reader.u8(), reader.u16(), reader.u32()];
   if (length < HEADER_LENGTH) throw new DecodeError(`a message of ${length} bytes`);
   const body = reader.part(length - HEADER_LENGTH);

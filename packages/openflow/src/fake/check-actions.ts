@@ -9,7 +9,7 @@ import { Refusal, refuseUnless } from './refusal.js';
 const FIRST_RESERVED = 0xff00;
 
 /** Numbers between the ordinary ports and the reserved ones mean nothing. */
-export function isPort(port: Port): boolean {
+function isPort(port: Port): boolean {
   return typeof port === 'number' ? portNumber(port) < FIRST_RESERVED : port !== 'ANY';
 }
 

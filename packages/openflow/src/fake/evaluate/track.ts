@@ -13,7 +13,7 @@ import {
 } from './connections.js';
 import type { Packet } from './packet.js';
 
-export interface Tracked {
+interface Tracked {
   /** A copy of the packet that knows its connection. */
   readonly packet: Packet;
   readonly connections: readonly Connection[];
