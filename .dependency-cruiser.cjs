@@ -13,6 +13,7 @@ const below = {
   netlink: ['platform', 'linux', 'addresses'],
   nftables: ['platform', 'linux', 'netlink', 'addresses'],
   ovsdb: ['platform'],
+  openflow: ['platform', 'addresses'],
   engine: ['platform', 'errors'],
   'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
   ipam: ['platform', 'errors', 'addresses'],

@@ -25,6 +25,7 @@ const testedByPackage = new Set([
   '@podwire/backend-linux',
   '@podwire/ovsdb',
   '@podwire/store',
+  '@podwire/openflow',
   // test/libraries compiles and runs these.
   '@podwire/addresses',
   '@podwire/cni',

@@ -1,0 +1,38 @@
+import type { FlowSelector } from '../flow.js';
+import type { MeterMod } from '../group.js';
+import type { Change, DumpKind, Dumps } from '../message.js';
+import type { Features, PacketOut, SwitchEvent } from '../port-description.js';
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  /** milliseconds; those of the connection when absent */
+  readonly timeout?: number;
+}
+
+/** A switch that answers. Requests may be sent while others are under way; the switch carries them out in order. */
+export interface SwitchConnection {
+  readonly features: Features;
+  /**
+   * Makes all changes or none, in order, at one moment for packets.
+   * @throws SwitchError naming the changes that were refused; OpenFlowError `ETIMEDOUT`, after which the outcome is unknown
+   */
+  applyBundle(changes: readonly Change[], options?: RequestOptions): Promise<void>;
+  /** Carries out each request on its own, in order, also after one has failed. @throws SwitchError */
+  send(requests: readonly (Change | MeterMod | PacketOut)[], options?: RequestOptions): Promise<void>;
+  /** A list that the switch keeps; `selector` is for `flow`. @throws SwitchError */
+  dump<Kind extends DumpKind>(
+    kind: Kind,
+    selector?: Kind extends 'flow' ? FlowSelector : undefined,
+    options?: RequestOptions,
+  ): Promise<Dumps[Kind][]>;
+  /** Waits until everything that was sent before is done. */
+  barrier(options?: RequestOptions): Promise<void>;
+  /**
+   * Events of the switch, from when this resolves on; one call replaces the choice of the one before. Ends
+   * with the connection, with its error.
+   */
+  watch(types: readonly SwitchEvent['type'][], options?: RequestOptions): Promise<AsyncIterable<SwitchEvent>>;
+  /** Resolves when the connection has ended, with the reason if it is not {@link close}. */
+  readonly closed: Promise<Error | undefined>;
+  close(): void;
+}

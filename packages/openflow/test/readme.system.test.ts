@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSwitch } from '@podwire/openflow';
+import { replaceFlows } from './example-bridge.js';
+import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
+
+let real: PrivateSwitch;
+
+before(async () => {
+  real = await startPrivateSwitch();
+});
+after(async () => {
+  await real?.close();
+});
+
+test('the example of a bridge replaces the flows of its cookie alone', async () => {
+  await real.ofctl(['add-flow', 'BRIDGE', 'table=1,cookie=0x8,actions=drop']);
+  assert.deepEqual(await replaceFlows(real.socket, '0x7', ['table=2,actions=1', 'table=3,actions=1']), []);
+  assert.deepEqual(await replaceFlows(real.socket, '0x7', ['table=4,actions=1']), [0, 0]);
+  await assert.rejects(replaceFlows(real.socket, '0x7', ['table=5,actions=group:9']), {
+    code: 'OFPBAC_BAD_OUT_GROUP',
+  });
+  const bridge = await openSwitch(real.socket);
+  assert.deepEqual(
+    (await bridge.dump('flow')).map(({ flow }) => flow.table),
+    [1, 4],
+  );
+  bridge.close();
+});

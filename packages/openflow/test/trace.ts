@@ -1,0 +1,66 @@
+/** The output of `ovs-appctl ofproto/trace`, read. */
+import { type FieldName, type Match, parseMatch, type Port } from '@podwire/openflow';
+
+export interface Trace {
+  /** Table and priority of each lookup; `undefined` where nothing matched. */
+  readonly steps: readonly (readonly [table: number, priority: number | undefined])[];
+  readonly outputs: readonly Port[];
+  /** The packet at the end of each pass through the tables. */
+  readonly packets: readonly Match[];
+  readonly hasFailed: boolean;
+}
+
+/** The parts between commas outside of parentheses. */
+function splitActions(text: string): string[] {
+  const parts: string[] = [];
+  let [depth, start] = [0, 0];
+  for (const [at, character] of [...text, ','].entries()) {
+    if (character === '(') depth++;
+    if (character === ')') depth--;
+    if (character === ',' && depth === 0) parts.push(text.slice(start, (start = at + 1) - 1));
+  }
+  return parts;
+}
+
+/** Ports of the datapath have the numbers of the bridge's, except that of the bridge itself. */
+const LOCAL = '100';
+
+function readOutputs(actions: string): Port[] {
+  return splitActions(actions).flatMap((action): Port[] => {
+    const clone = /^clone\((.*)\)$/.exec(action);
+    if (clone !== null) return readOutputs(clone[1]!);
+    return /^\d+$/.test(action) ? [action === LOCAL ? 'LOCAL' : Number(action)] : [];
+  });
+}
+
+const linesWith = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, found]) => found!);
+
+function readPackets(text: string): Match[] {
+  const first = linesWith(text, /^Flow: (.*)$/gm);
+  return linesWith(text, /^Final flow: (.*)$/gm).map((last, pass) =>
+    parsePacket(last === 'unchanged' ? first[pass]! : last),
+  );
+}
+
+/** `eth` and numbers of passes are no fields of the packet; a state is known by the tables alone. */
+const parsePacket = (text: string): Match =>
+  parseMatch(text.replace(/\b(eth|recirc_id=\w+|ct_\w+=[^,]*|\w*vlan\w*[1-9]=\w+),?/g, ''));
+
+export function readTrace(text: string): Trace {
+  const steps = [...text.matchAll(/^ *(\d+)\. (?:No match|.*?priority (\d+))/gm)].map(
+    ([, table, priority]) => [Number(table), priority === undefined ? undefined : Number(priority)] as const,
+  );
+  return {
+    steps,
+    outputs: linesWith(text, /^Datapath actions: (.*)$/gm).flatMap(readOutputs),
+    packets: readPackets(text),
+    hasFailed: text.includes('Translation failed'),
+  };
+}
+
+/** Fields that are compared at the end of a pass. */
+export const compared: readonly FieldName[] = [
+  ...(['reg0', 'reg1', 'reg2', 'metadata', 'vlan_vid', 'eth_src', 'eth_dst', 'eth_type'] as const),
+  ...(['ip_src', 'ip_dst', 'ip_ttl', 'tcp_src', 'tcp_dst', 'udp_src', 'udp_dst', 'in_port'] as const),
+];
