@@ -16,6 +16,7 @@ const below = {
   openflow: ['platform', 'addresses'],
   engine: ['platform', 'errors'],
   'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
+  'backends/ovsdb': ['platform', 'engine', 'errors', 'ovsdb'],
   ipam: ['platform', 'errors', 'addresses'],
   'networks/contract': ['engine', 'planner'],
   'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors', linuxResources],

@@ -23,6 +23,7 @@ const testedByPackage = new Set([
   '@podwire/policy-evaluator',
   '@podwire/engine',
   '@podwire/backend-linux',
+  '@podwire/backend-ovsdb',
   '@podwire/ovsdb',
   '@podwire/store',
   '@podwire/openflow',

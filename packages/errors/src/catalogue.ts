@@ -148,6 +148,13 @@ export const errorCatalogue = {
       'Nothing if this is intended (a VPN in the pod, a default route through another network). Otherwise delete the route inside the pod; the next reconcile restores ours.',
     cni: 107,
   },
+  ROW_TAKEN: {
+    meaning:
+      'A row that must be in a database (a bridge, a port, a queue of Open vSwitch) has the name of one that Podwire has not made, or goes only together with such a row. That one is left as it is.',
+    action:
+      'Rename or delete the other row (`ovs-vsctl list Port NAME`: ours has the mark `podwire` in `external_ids`); the next reconcile makes ours.',
+    cni: 110,
+  },
   RECORD_IO: {
     meaning: 'An endpoint record could not be written, read or removed.',
     action: 'Check the free space and the permissions of its directory.',

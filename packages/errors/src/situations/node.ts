@@ -175,6 +175,11 @@ export const nodeSituations = {
   BACKEND_SILENT: [
     { site: 'packages/engine/src/session-calls.ts', message: '‹nftables› has not answered for ‹15› s' },
     { site: 'packages/engine/src/call.ts', message: '‹nftables› has answered half of a question' },
+    {
+      site: 'packages/backends/ovsdb/src/errors.ts',
+      message:
+        'the database ‹Open_vSwitch› cannot be used: ‹NOT_SENT: no connection to unix:/run/openvswitch/db.sock within 10000 ms›',
+    },
   ],
   RESOURCE_CIRCLE: [
     {
@@ -187,6 +192,12 @@ export const nodeSituations = {
     {
       site: 'packages/backends/linux/src/rtnetlink/routes.ts',
       message: '‹route default in the pod goes through tun0›',
+    },
+  ],
+  ROW_TAKEN: [
+    {
+      site: 'packages/backends/ovsdb/src/errors.ts',
+      message: '‹there is a port web0 that is not ours›',
     },
   ],
   RECORD_TOO_NEW: [

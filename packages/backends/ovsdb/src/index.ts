@@ -1,0 +1,26 @@
+import type { Backend } from '@podwire/engine';
+import type { OvsdbClient } from '@podwire/ovsdb';
+import { createRowBackend } from './rows/backend.js';
+import { SWITCH, switchKinds } from './switch/kinds.js';
+import { switchDatabase } from './switch/tables.js';
+
+export { createRowBackend, type RowBackendOptions } from './rows/backend.js';
+export type {
+  ColumnValue,
+  DatabaseDescription,
+  TableDescription,
+  WantedRow,
+  WantedRows,
+} from './rows/description.js';
+export { defineRowKind, type RowKind, type RowKindOptions } from './rows/kind.js';
+export { switchKinds } from './switch/kinds.js';
+export type * from './switch/resources.js';
+
+/** @param client of the database `Open_vSwitch`; it is closed with the backend */
+export const createSwitchBackend = (client: OvsdbClient): Backend =>
+  createRowBackend({
+    name: SWITCH,
+    client,
+    database: switchDatabase,
+    kinds: Object.values(switchKinds),
+  });

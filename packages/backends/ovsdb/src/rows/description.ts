@@ -1,0 +1,69 @@
+/** Rows of any table as data: what is written, under which name a row is found, and where it hangs. */
+import type { ValueInput } from '@podwire/ovsdb';
+
+/** A table of which rows are made, found or named. */
+export interface TableDescription {
+  /** Stands for a row in messages: `port`. */
+  readonly word: string;
+  /** The column with the name of a row; absent where rows have no name, and are found by our mark. */
+  readonly name?: string;
+  /**
+   * The set of another row that a row hangs in: without it, the database deletes the row. Absent where rows stand for
+   * themselves, and for rows that hang in a column of their own resource.
+   */
+  readonly parent?: {
+    readonly table: string;
+    readonly column: string;
+    /** The parent is the only row of its table, and is made where it is missing. */
+    readonly single?: boolean;
+  };
+  /** Columns that are read: those that resources write, and sets that other rows hang in. */
+  readonly columns: readonly string[];
+}
+
+/** Rows come after those of earlier tables, and are removed before them. */
+export type Tables = { readonly [table: string]: TableDescription };
+
+export interface DatabaseDescription {
+  /** `Open_vSwitch` */
+  readonly database: string;
+  readonly tables: Tables;
+}
+
+/** A value, or rows of a table by their names: the column has their uuids. `undefined` is the empty optional. */
+export type ColumnValue =
+  | { readonly value: ValueInput }
+  | { readonly table: string; readonly to: string | undefined }
+  | { readonly table: string; readonly toEach: readonly string[] }
+  | { readonly table: string; readonly toEachBy: { readonly [number: string]: string } };
+
+/** One row of a resource. */
+export interface WantedRow {
+  readonly table: string;
+  readonly name: string;
+  readonly columns: { readonly [column: string]: ColumnValue };
+  /** Name of the row that it hangs in; absent where the parent is single, or where there is none. */
+  readonly parent?: string;
+  readonly externalIds?: { readonly [key: string]: string };
+}
+
+/** The first row is the resource itself; the others are parts, which the database deletes with it. */
+export type WantedRows = readonly [WantedRow, ...WantedRow[]];
+
+/** Key of our mark in `external_ids`: the value is the {@link idOf} of the resource. */
+export const MARK = 'podwire';
+/** Names of the other keys in `external_ids` that are ours, where there are any: keys of other programs stay. */
+export const OWN_KEYS = 'podwire-keys';
+export const EXTERNAL_IDS = 'external_ids';
+
+/** `Port/web0` */
+export const idOf = (table: string, name: string): string => `${table}/${name}`;
+
+/** The key of the resource that has this id; ids are unique in one database. */
+export const keyFor = (database: string, id: string): string => `${database}/${id}`;
+
+/** Columns of a table that rows of other tables hang in, by the table of these. */
+export const childColumnsOf = (tables: Tables, table: string): readonly (readonly [string, string])[] =>
+  Object.entries(tables).flatMap(([child, { parent }]) =>
+    parent?.table === table ? [[child, parent.column] as const] : [],
+  );

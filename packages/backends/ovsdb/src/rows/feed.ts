@@ -1,0 +1,91 @@
+/** Hints of rows that other programs have changed. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ChangeFeed, Hint } from '@podwire/engine';
+import type { CacheEvent, Value } from '@podwire/ovsdb';
+import { childColumnsOf, idOf, keyFor } from './description.js';
+import type { DatabaseLink } from './link.js';
+import { type AnyRow, markOf, nameOf } from './view.js';
+
+/** Hints that are kept between two reads. */
+const MOST = 4_096;
+
+const lost: Hint = { keys: [], lost: true, marked: true };
+
+export const watchRows = (link: DatabaseLink): ChangeFeed => ({
+  place: link.description.database,
+  open() {
+    let hints: Hint[] = [];
+    const take = (event: CacheEvent): void => {
+      // A database that was started anew, and one that could not be reached at first: all of it may differ.
+      const isNew = event.cause === 'purged' || event.cause === 'initial';
+      const found = isNew ? [lost] : hintsOf(event, link);
+      hints = hints.length + found.length > MOST ? [lost] : [...hints, ...found];
+    };
+    const unsubscribe = link.subscribe(take);
+    return {
+      read() {
+        link.keepFollowing();
+        const read = hints;
+        hints = [];
+        return { hints: read, more: false };
+      },
+      close: unsubscribe,
+    };
+  },
+});
+
+type Change = CacheEvent<AnyRow>['changes'][number];
+
+function hintsOf({ changes }: CacheEvent, link: DatabaseLink): readonly Hint[] {
+  return (changes as readonly Change[])
+    .flatMap((change) => statesOf(change, link))
+    .map((states) => hintOf(states, link))
+    .filter((hint) => hint !== undefined);
+}
+
+/** One row, as it is now and as it was before. */
+interface States {
+  readonly table: string;
+  readonly after: AnyRow | undefined;
+  readonly before: AnyRow | undefined;
+}
+
+/** The rows that a change is about: of a set in which others hang those that came and went. */
+function statesOf(change: Change, link: DatabaseLink): readonly States[] {
+  const { table } = change;
+  if (change.type === 'insert') return [{ table, after: change.after, before: undefined }];
+  if (change.type === 'delete') return [{ table, after: undefined, before: change.before }];
+  const { after, before } = change;
+  const children = childColumnsOf(link.description.tables, table);
+  const columns = new Set(children.map(([, column]) => column));
+  const isSet = (column: string): boolean => columns.has(column);
+  const differing = Object.keys(after).filter((column) => !isDeepStrictEqual(after[column], before[column]));
+  const moved = children.flatMap(([child, column]) =>
+    differing.includes(column) ? findMoved(child, after[column], before[column], link) : [],
+  );
+  return differing.every(isSet) ? moved : [{ table, after, before }, ...moved];
+}
+
+function findMoved(table: string, after: Value, before: Value, link: DatabaseLink): readonly States[] {
+  const [now, then] = [after, before] as readonly ReadonlySet<string>[];
+  const uuids = [
+    ...[...now!].filter((uuid) => !then!.has(uuid)),
+    ...[...then!].filter((uuid) => !now!.has(uuid)),
+  ];
+  const rows = uuids.map((uuid) => link.get(table, uuid)).filter((row) => row !== undefined);
+  return rows.map((row) => ({ table, after: row, before: row }));
+}
+
+/** By the resources whose mark the row has or had, and by its name: it may be in the way of one of ours. */
+function hintOf({ table, after, before }: States, link: DatabaseLink): Hint | undefined {
+  const { database, tables } = link.description;
+  const rows = [after, before].filter((row) => row !== undefined);
+  const marks = rows.map(markOf).filter((mark) => mark !== undefined);
+  if (marks.some((mark) => link.isUnderWay(mark))) return undefined;
+  const names = rows.map((row) => nameOf(table, tables[table]!, row)).filter((name) => name !== undefined);
+  const named = names.map((name) => idOf(table, name));
+  const ids = [...new Set([...marks, ...named])];
+  if (ids.length === 0) return undefined;
+  const isMarked = after !== undefined && named.some((id) => id === markOf(after));
+  return { keys: ids.map((id) => keyFor(database, id)), ...(isMarked ? { marked: true } : {}) };
+}

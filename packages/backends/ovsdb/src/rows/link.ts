@@ -1,0 +1,107 @@
+/** The rows of a database, followed as long as the backend is open. */
+import { orAborted } from '@podwire/platform';
+import { type CacheEvent, type OvsdbClient, OvsdbError } from '@podwire/ovsdb';
+import { silentError } from '../errors.js';
+import type { DatabaseDescription } from './description.js';
+import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
+import { type Plan, type Step, stepId } from './plan.js';
+
+export class DatabaseLink {
+  readonly description: DatabaseDescription;
+  readonly #client: OvsdbClient;
+  readonly #listeners = new Set<(event: CacheEvent) => void>();
+  /** Ids of the resources that a transaction of ours is about at this moment. */
+  readonly #underWay = new Map<string, number>();
+  #cache: Promise<AnyCache> | undefined;
+  #rows: AnyCache | undefined;
+  #isClosed = false;
+
+  /** @param client it is closed with the link */
+  constructor(client: OvsdbClient, description: DatabaseDescription) {
+    this.#client = client;
+    this.description = description;
+  }
+
+  /**
+   * The rows as they are now: no round trip while the connection stands.
+   * @throws PodwireError BACKEND_SILENT; the signal's reason
+   */
+  async look(signal: AbortSignal): Promise<View> {
+    try {
+      const cache = await orAborted(this.#follow(), signal);
+      await cache.until(({ isCurrent }) => isCurrent, { signal });
+      return new View(this.description.tables, cache);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw silentError(this.description.database, error);
+    }
+  }
+
+  /** @throws OvsdbError; TypeError, RangeError: something does not fit the schema */
+  async transact(plan: Plan<unknown>, steps: readonly Step[], signal: AbortSignal): Promise<void> {
+    const ids = steps.map(stepId);
+    for (const id of ids) this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
+    try {
+      await this.#client.transact(
+        plan.operations.map(({ operation }) => operation),
+        { signal },
+      );
+    } finally {
+      for (const id of ids) this.#end(id);
+    }
+  }
+
+  /** A row as it was last seen. */
+  get(table: string, uuid: string): AnyRow | undefined {
+    return this.#rows?.get(table, uuid);
+  }
+
+  isUnderWay(id: string): boolean {
+    return this.#underWay.has(id);
+  }
+
+  /** Calls the listener after each change, also with the first content. Begins to follow. @returns how to unsubscribe */
+  subscribe(listener: (event: CacheEvent) => void): () => void {
+    this.#listeners.add(listener);
+    // Without a connection the next call, or the next look at the feed, tries again.
+    this.#follow().catch(() => undefined);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Begins to follow, unless that is under way or done. */
+  keepFollowing(): void {
+    if (!this.#isClosed) this.#follow().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#client.close();
+  }
+
+  #follow(): Promise<AnyCache> {
+    this.#cache ??= this.#start().catch((error: unknown) => {
+      this.#cache = undefined;
+      throw error;
+    });
+    return this.#cache;
+  }
+
+  async #start(): Promise<AnyCache> {
+    if (this.#isClosed) throw new OvsdbError('NOT_SENT', 'the backend is closed');
+    const { tables } = this.description;
+    const cache = await this.#client.monitor(requestFor(tables), { indexes: indexesFor(tables) });
+    const tell = (event: CacheEvent): void => {
+      for (const listener of this.#listeners) listener(event);
+    };
+    tell({ cause: 'initial', changes: [] });
+    cache.subscribe(tell);
+    this.#rows = cache;
+    return cache;
+  }
+
+  #end(id: string): void {
+    const left = this.#underWay.get(id)! - 1;
+    if (left === 0) this.#underWay.delete(id);
+    else this.#underWay.set(id, left);
+  }
+}

@@ -1,0 +1,199 @@
+/** The operations of one transaction that makes, changes and removes resources. Pure over the rows that are there. */
+import type { Operation, ValueInput } from '@podwire/ovsdb';
+import { RowError, takenError } from '../errors.js';
+import { childColumnsOf, EXTERNAL_IDS, idOf, MARK, type WantedRow, type WantedRows } from './description.js';
+import { differenceOfPairs, ownPairs } from './external-ids.js';
+import { describeFound, differingColumns, type FoundRow } from './found.js';
+import { Memberships } from './memberships.js';
+import { writtenValue } from './values.js';
+import { type AnyRow, markOf, uuidFor, type View } from './view.js';
+
+/** Something to do with one resource; `S` is what the caller knows it by. */
+export interface Step<S = unknown> {
+  readonly action: 'add' | 'replace' | 'remove';
+  readonly rows: WantedRows;
+  readonly subject: S;
+}
+
+export interface PlannedOperation<S> {
+  readonly operation: Operation;
+  /** Absent where it is about more than one. */
+  readonly step?: Step<S>;
+}
+
+export interface Plan<S> {
+  readonly operations: readonly PlannedOperation<S>[];
+  /** Steps that cannot be taken; with one of them the operations are good for nothing. */
+  readonly failures: readonly { readonly step: Step<S>; readonly error: unknown }[];
+}
+
+export const stepId = ({ rows: [{ table, name }] }: Step): string => idOf(table, name);
+
+export function planTransaction<S>(view: View, steps: readonly Step<S>[]): Plan<S> {
+  const planner = new Planner<S>(view);
+  for (const step of steps) planner.claim(step);
+  for (const step of steps) planner.write(step);
+  return planner.finish();
+}
+
+class Planner<S> {
+  readonly #view: View;
+  readonly #operations: PlannedOperation<S>[] = [];
+  /** They come last: guards before them look at the rows, too. */
+  readonly #deletions: PlannedOperation<S>[] = [];
+  readonly #failures: { step: Step<S>; error: unknown }[] = [];
+  /** The uuids of all rows that are there afterwards because of this transaction, by id. */
+  readonly #uuids = new Map<string, string>();
+  readonly #memberships = new Memberships();
+
+  constructor(view: View) {
+    this.#view = view;
+  }
+
+  /** Rows may refer to those of later steps, so the uuids come first. */
+  claim(step: Step<S>): void {
+    if (step.action === 'remove') return;
+    for (const { table, name } of step.rows) {
+      const found = this.#view.find(table, name, stepId(step));
+      const words = `${this.#view.tables[table]!.word} ${name}`;
+      if (found !== undefined && markOf(found) !== stepId(step))
+        this.#fail(step, takenError(`there is a ${words} that is not ours`));
+      else if (found !== undefined && step.action === 'add')
+        this.#fail(step, new RowError('ROW_EXISTS', `there is a ${words} already`));
+      this.#uuids.set(idOf(table, name), found?._uuid ?? uuidFor(table, name));
+    }
+  }
+
+  write(step: Step<S>): void {
+    try {
+      if (step.action === 'remove') this.#remove(step);
+      else for (const wanted of step.rows) this.#put(step, wanted);
+    } catch (error) {
+      if (!(error instanceof RowError)) throw error;
+      this.#fail(step, error);
+    }
+  }
+
+  finish(): Plan<S> {
+    const members = this.#memberships.operations().map((operation) => ({ operation }));
+    return { operations: [...this.#operations, ...members, ...this.#deletions], failures: this.#failures };
+  }
+
+  #put(step: Step<S>, wanted: WantedRow): void {
+    const id = stepId(step);
+    const row = this.#view.find(wanted.table, wanted.name, id);
+    if (row === undefined) this.#insert(step, wanted);
+    else this.#update(step, wanted, row, describeFound(this.#view, wanted, row));
+    this.#hang(step, wanted, row);
+  }
+
+  #insert(step: Step<S>, wanted: WantedRow): void {
+    const { table, name, columns, externalIds } = wanted;
+    const { name: column } = this.#view.tables[table]!;
+    const row = {
+      ...(column === undefined ? {} : { [column]: name }),
+      ...this.#values(wanted, Object.keys(columns)),
+      [EXTERNAL_IDS]: ownPairs(stepId(step), externalIds),
+    };
+    this.#operations.push({ step, operation: { op: 'insert', table, row, uuid: uuidFor(table, name) } });
+  }
+
+  #update(step: Step<S>, wanted: WantedRow, { _uuid }: AnyRow, found: FoundRow): void {
+    const { table } = wanted;
+    const where = [['_uuid', '==', _uuid]] as const;
+    const columns = differingColumns(wanted, found);
+    const { remove, put } = differenceOfPairs(ownPairs(stepId(step), wanted.externalIds), found.pairs);
+    if (columns.length === 0 && remove.length === 0 && put.size === 0) return;
+    this.#guard(step, table, _uuid);
+    const operations: Operation[] = [];
+    if (columns.length > 0)
+      operations.push({ op: 'update', table, where, row: this.#values(wanted, columns) });
+    const mutations = [
+      [EXTERNAL_IDS, 'delete', remove],
+      [EXTERNAL_IDS, 'insert', put],
+    ] as const;
+    if (remove.length + put.size > 0) operations.push({ op: 'mutate', table, where, mutations });
+    for (const operation of operations) this.#operations.push({ step, operation });
+  }
+
+  /** Fails the transaction where the row is gone, or ours no more. */
+  #guard(step: Step<S>, table: string, uuid: string): void {
+    const where = [
+      ['_uuid', '==', uuid],
+      [EXTERNAL_IDS, 'includes', { [MARK]: stepId(step) }],
+    ] as const;
+    const operation = { op: 'wait', table, where, columns: [EXTERNAL_IDS], until: '!=', rows: [] } as const;
+    this.#operations.push({ step, operation });
+  }
+
+  #values({ columns }: WantedRow, names: readonly string[]): { [column: string]: ValueInput } {
+    const uuidOf = (table: string, name: string): string => this.#uuidOf(table, name);
+    return Object.fromEntries(names.map((name) => [name, writtenValue(columns[name]!, uuidOf)]));
+  }
+
+  #uuidOf(table: string, name: string): string {
+    const uuid = this.#uuids.get(idOf(table, name)) ?? this.#view.find(table, name)?._uuid;
+    if (uuid !== undefined) return uuid;
+    throw new RowError('ROW_MISSING', `there is no ${this.#view.tables[table]!.word} ${name}`);
+  }
+
+  /** Puts a row into the set of its parent, and takes it out of those of others. */
+  #hang(step: Step<S>, { table, name, parent: parentName }: WantedRow, row: AnyRow | undefined): void {
+    const { parent } = this.#view.tables[table]!;
+    if (parent === undefined) return;
+    const uuid = this.#uuidOf(table, name);
+    const place =
+      parent.single === true ? this.#singleOf(step, parent.table) : this.#uuidOf(parent.table, parentName!);
+    const { column } = parent;
+    const holders = row === undefined ? [] : this.#view.findHolders(parent.table, column, uuid);
+    for (const { _uuid } of holders)
+      if (_uuid !== place) this.#memberships.take({ table: parent.table, uuid: _uuid, column }, uuid);
+    if (!holders.some(({ _uuid }) => _uuid === place))
+      this.#memberships.put({ table: parent.table, uuid: place, column }, uuid);
+  }
+
+  /** The only row of a table; where there is none, as in a new database, it is made. */
+  #singleOf(step: Step<S>, table: string): string {
+    const id = idOf(table, '');
+    const known = this.#uuids.get(id) ?? this.#view.findSingle(table)?._uuid;
+    if (known !== undefined) return known;
+    const uuid = uuidFor(table, '');
+    this.#uuids.set(id, uuid);
+    this.#operations.push({ step, operation: { op: 'insert', table, row: {}, uuid } });
+    return uuid;
+  }
+
+  /** A row that is not ours stays as it is. */
+  #remove(step: Step<S>): void {
+    const [{ table, name }] = step.rows;
+    const row = this.#view.find(table, name, stepId(step));
+    if (row === undefined || markOf(row) !== stepId(step)) return;
+    const stranger = this.#findStranger(table, row);
+    if (stranger !== undefined) {
+      const { word } = this.#view.tables[table]!;
+      return this.#fail(step, takenError(`${stranger}, which is not ours, is in ${word} ${name}`));
+    }
+    const { parent } = this.#view.tables[table]!;
+    this.#guard(step, table, row._uuid);
+    const operation = { op: 'delete', table, where: [['_uuid', '==', row._uuid]] } as const;
+    this.#deletions.push({ step, operation });
+    if (parent === undefined) return;
+    for (const { _uuid } of this.#view.findHolders(parent.table, parent.column, row._uuid))
+      this.#memberships.take({ table: parent.table, uuid: _uuid, column: parent.column }, row._uuid);
+  }
+
+  /** In words: a row of others, which the database would delete with this one. */
+  #findStranger(table: string, row: AnyRow): string | undefined {
+    for (const [child, column] of childColumnsOf(this.#view.tables, table))
+      for (const uuid of row[column] as ReadonlySet<string>) {
+        const other = this.#view.get(child, uuid);
+        if (other !== undefined && markOf(other) === undefined)
+          return `${this.#view.tables[child]!.word} ${this.#view.nameBehind(child, uuid)}`;
+      }
+    return undefined;
+  }
+
+  #fail(step: Step<S>, error: unknown): void {
+    if (!this.#failures.some((failure) => failure.step === step)) this.#failures.push({ step, error });
+  }
+}

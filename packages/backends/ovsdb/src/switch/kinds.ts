@@ -1,0 +1,105 @@
+import type { AnyResource } from '@podwire/engine';
+import * as is from '@podwire/engine/checks';
+import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
+import type { OvsBridge, OvsInterface, OvsMirror, OvsPort, OvsQos, OvsQueue } from './resources.js';
+import type { SwitchResources } from './resources.js';
+import { bridgeRows, mirrorRows, portRows, qosRows, queueRows } from './rows.js';
+import { switchDatabase } from './tables.js';
+
+export const SWITCH = 'ovs';
+
+const define = <R extends AnyResource>(
+  options: Omit<RowKindOptions<R>, 'database' | 'backend'>,
+): RowKind<R> => defineRowKind<R>({ ...options, database: switchDatabase, backend: SWITCH });
+
+/** The database takes no text with a null byte. */
+const text = is.textLike((value) => /^[^\0]{1,255}$/.test(value), 'no text of 1 to 255 characters');
+const pairs = is.optional(
+  is.rule(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.values(value).every((one) => typeof one === 'string'),
+    'no object with texts',
+  ),
+);
+const vlan = is.numberUpTo(4_095);
+const flag = is.optional(is.flag);
+const count = is.optional(is.count);
+const texts = is.optional(is.listOf(text));
+const vlans = is.optional(is.listOf(vlan));
+const common = { otherConfig: pairs, externalIds: pairs };
+
+const interfaceFields = {
+  ...{ name: text, type: is.optional(text), options: pairs, mac: is.optional(text) },
+  ...{ mtuRequest: count, ofportRequest: count, ingressPolicingRate: count, ingressPolicingBurst: count },
+  ...common,
+} satisfies { [K in keyof OvsInterface]-?: is.Check };
+
+const bridge = define<OvsBridge>({
+  kind: 'ovs-bridge',
+  check: is.resource<OvsBridge>({
+    ...{ name: text, datapathType: is.optional(text), protocols: texts },
+    failMode: is.optional(is.oneOf('standalone', 'secure')),
+    ...{ stp: flag, rstp: flag, mcastSnooping: flag, ...common },
+  }),
+  describe: ({ name }) => `bridge ${name}`,
+  rows: bridgeRows,
+});
+
+const port = define<OvsPort>({
+  kind: 'ovs-port',
+  check: is.resource<OvsPort>({
+    ...{ name: text, bridge: text, interfaces: is.listOf(is.record(interfaceFields), 1) },
+    ...{ tag: is.optional(vlan), trunks: vlans, qos: is.optional(text), ...common },
+    vlanMode: is.optional(is.oneOf('trunk', 'access', 'native-tagged', 'native-untagged', 'dot1q-tunnel')),
+    bondMode: is.optional(is.oneOf('balance-tcp', 'balance-slb', 'active-backup')),
+    lacp: is.optional(is.oneOf('active', 'passive', 'off')),
+  }),
+  describe: ({ name, bridge: of }) => `port ${name} of ${of}`,
+  rows: portRows,
+});
+
+const isNumbered = (value: unknown): boolean =>
+  Object.keys(value as object).every(
+    (number) => /^(0|[1-9]\d{0,9})$/.test(number) && Number(number) < 2 ** 32,
+  );
+
+const qos = define<OvsQos>({
+  kind: 'ovs-qos',
+  check: is.resource<OvsQos>({
+    ...{ name: text, type: text, ...common },
+    queues: (value) =>
+      pairs(value) ?? (value === undefined || isNumbered(value) ? undefined : 'no queues by their numbers'),
+  }),
+  describe: ({ name, type }) => `QoS ${name} (${type})`,
+  rows: qosRows,
+});
+
+const queue = define<OvsQueue>({
+  kind: 'ovs-queue',
+  check: is.resource<OvsQueue>({ name: text, dscp: is.optional(is.numberUpTo(63)), ...common }),
+  describe: ({ name }) => `queue ${name}`,
+  rows: queueRows,
+});
+
+const mirror = define<OvsMirror>({
+  kind: 'ovs-mirror',
+  check: is.resource<OvsMirror>({
+    ...{ name: text, bridge: text, selectAll: flag, externalIds: pairs },
+    ...{ selectSrcPorts: texts, selectDstPorts: texts, selectVlans: vlans },
+    ...{ outputPort: is.optional(text), outputVlan: is.optional(vlan) },
+  }),
+  describe: ({ name, bridge: of }) => `mirror ${name} of ${of}`,
+  rows: mirrorRows,
+});
+
+/** Every kind of Open vSwitch, by name. */
+export const switchKinds = {
+  'ovs-bridge': bridge,
+  'ovs-port': port,
+  'ovs-qos': qos,
+  'ovs-queue': queue,
+  'ovs-mirror': mirror,
+} satisfies { [K in keyof SwitchResources]: RowKind<SwitchResources[K]> };

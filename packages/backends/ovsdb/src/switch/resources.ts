@@ -1,0 +1,101 @@
+/** Open vSwitch as plain data. Others name rows by their names: a port its QoS, a mirror its ports. */
+
+type Pairs = { readonly [key: string]: string };
+
+/** A bridge with its own port of the same name. */
+export interface OvsBridge {
+  readonly kind: 'ovs-bridge';
+  readonly name: string;
+  /** `netdev` is the switch in user space; the kernel's when absent. */
+  readonly datapathType?: string;
+  /** Without a controller, `secure` forwards nothing by itself. */
+  readonly failMode?: 'standalone' | 'secure';
+  readonly protocols?: readonly string[];
+  readonly stp?: boolean;
+  readonly rstp?: boolean;
+  readonly mcastSnooping?: boolean;
+  readonly otherConfig?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+export interface OvsInterface {
+  readonly name: string;
+  /** `internal`, `vxlan`, `geneve`, `patch`; a link of the node when absent. */
+  readonly type?: string;
+  readonly options?: Pairs;
+  readonly mac?: string;
+  readonly mtuRequest?: number;
+  readonly ofportRequest?: number;
+  /** kbit/s; 0 or absent: unlimited. */
+  readonly ingressPolicingRate?: number;
+  /** kbit */
+  readonly ingressPolicingBurst?: number;
+  readonly otherConfig?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+/** A port of a bridge; several interfaces are a bond. */
+export interface OvsPort {
+  readonly kind: 'ovs-port';
+  /** Of a port: unique on the node. */
+  readonly name: string;
+  readonly bridge: string;
+  readonly interfaces: readonly OvsInterface[];
+  readonly tag?: number;
+  readonly trunks?: readonly number[];
+  readonly vlanMode?: 'trunk' | 'access' | 'native-tagged' | 'native-untagged' | 'dot1q-tunnel';
+  readonly bondMode?: 'balance-tcp' | 'balance-slb' | 'active-backup';
+  readonly lacp?: 'active' | 'passive' | 'off';
+  /** Name of an `ovs-qos`. */
+  readonly qos?: string;
+  readonly otherConfig?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+/** The database has no names of them: ours is in the mark. */
+export interface OvsQos {
+  readonly kind: 'ovs-qos';
+  readonly name: string;
+  /** `linux-htb` */
+  readonly type: string;
+  /** Names of `ovs-queue`, by number. */
+  readonly queues?: { readonly [number: string]: string };
+  readonly otherConfig?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+export interface OvsQueue {
+  readonly kind: 'ovs-queue';
+  readonly name: string;
+  readonly dscp?: number;
+  readonly otherConfig?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+export interface OvsMirror {
+  readonly kind: 'ovs-mirror';
+  /** Unique on the node. */
+  readonly name: string;
+  readonly bridge: string;
+  readonly selectAll?: boolean;
+  /** Names of ports. */
+  readonly selectSrcPorts?: readonly string[];
+  readonly selectDstPorts?: readonly string[];
+  readonly selectVlans?: readonly number[];
+  readonly outputPort?: string;
+  readonly outputVlan?: number;
+  readonly externalIds?: Pairs;
+}
+
+export interface SwitchResources {
+  'ovs-bridge': OvsBridge;
+  'ovs-port': OvsPort;
+  'ovs-qos': OvsQos;
+  'ovs-queue': OvsQueue;
+  'ovs-mirror': OvsMirror;
+}
+
+declare module '@podwire/engine' {
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- this is how it is extended
+  interface ResourceKinds extends SwitchResources {}
+}

@@ -1,0 +1,71 @@
+/** Resources as rows of Open vSwitch's tables. Pure. */
+import type { ValueInput } from '@podwire/ovsdb';
+import type { ColumnValue, WantedRow, WantedRows } from '../rows/description.js';
+import type { OvsBridge, OvsInterface, OvsMirror, OvsPort, OvsQos, OvsQueue } from './resources.js';
+
+const values = (columns: { readonly [column: string]: ValueInput }): { [column: string]: ColumnValue } =>
+  Object.fromEntries(Object.entries(columns).map(([column, value]) => [column, { value }]));
+
+const ids = ({ externalIds }: Pick<OvsPort, 'externalIds'>): Pick<WantedRow, 'externalIds'> =>
+  externalIds === undefined ? {} : { externalIds };
+
+export function bridgeRows(bridge: OvsBridge): WantedRows {
+  const { name, datapathType = '', failMode, protocols = [], otherConfig = {} } = bridge;
+  const { stp = false, rstp = false, mcastSnooping = false } = bridge;
+  const [port, ...interfaces] = portRows({
+    ...{ kind: 'ovs-port', name, bridge: name },
+    interfaces: [{ name, type: 'internal' }],
+  });
+  const columns = values({
+    ...{ datapath_type: datapathType, fail_mode: failMode, protocols, other_config: otherConfig },
+    ...{ stp_enable: stp, rstp_enable: rstp, mcast_snooping_enable: mcastSnooping },
+  });
+  return [{ table: 'Bridge', name, columns, ...ids(bridge) }, port, ...interfaces];
+}
+
+export function portRows(port: OvsPort): WantedRows {
+  const { name, bridge, interfaces, tag, trunks = [], vlanMode, bondMode, lacp, otherConfig = {} } = port;
+  const columns = {
+    ...values({ tag, trunks, vlan_mode: vlanMode, bond_mode: bondMode, lacp, other_config: otherConfig }),
+    interfaces: { table: 'Interface', toEach: interfaces.map((one) => one.name) },
+    qos: { table: 'QoS', to: port.qos },
+  };
+  return [{ table: 'Port', name, parent: bridge, columns, ...ids(port) }, ...interfaces.map(interfaceRow)];
+}
+
+function interfaceRow(given: OvsInterface): WantedRow {
+  const { name, type = '', options = {}, mac, mtuRequest, ofportRequest, otherConfig = {} } = given;
+  const { ingressPolicingRate = 0, ingressPolicingBurst = 0 } = given;
+  const columns = values({
+    ...{ type, options, mac, other_config: otherConfig },
+    ...{ mtu_request: mtuRequest, ofport_request: ofportRequest },
+    ...{ ingress_policing_rate: ingressPolicingRate, ingress_policing_burst: ingressPolicingBurst },
+  });
+  return { table: 'Interface', name, columns, ...ids(given) };
+}
+
+export const qosRows = (qos: OvsQos): WantedRows => {
+  const { name, type, queues = {}, otherConfig = {} } = qos;
+  const columns = {
+    ...values({ type, other_config: otherConfig }),
+    queues: { table: 'Queue', toEachBy: queues },
+  };
+  return [{ table: 'QoS', name, columns, ...ids(qos) }];
+};
+
+export const queueRows = (queue: OvsQueue): WantedRows => {
+  const { name, dscp, otherConfig = {} } = queue;
+  return [{ table: 'Queue', name, columns: values({ dscp, other_config: otherConfig }), ...ids(queue) }];
+};
+
+export function mirrorRows(mirror: OvsMirror): WantedRows {
+  const { name, bridge, selectAll = false, selectSrcPorts = [], selectDstPorts = [] } = mirror;
+  const { selectVlans = [], outputPort, outputVlan } = mirror;
+  const columns = {
+    ...values({ select_all: selectAll, select_vlan: selectVlans, output_vlan: outputVlan }),
+    select_src_port: { table: 'Port', toEach: selectSrcPorts },
+    select_dst_port: { table: 'Port', toEach: selectDstPorts },
+    output_port: { table: 'Port', to: outputPort },
+  };
+  return [{ table: 'Mirror', name, parent: bridge, columns, ...ids(mirror) }];
+}

@@ -1,0 +1,46 @@
+import type { DatabaseDescription } from '../rows/description.js';
+
+/** The tables of Open vSwitch (ovs-vswitchd.conf.db(5)) in which our resources are. */
+export const switchDatabase: DatabaseDescription = {
+  database: 'Open_vSwitch',
+  tables: {
+    Open_vSwitch: { word: 'switch', columns: ['bridges'] },
+    Queue: { word: 'queue', columns: ['dscp', 'other_config', 'external_ids'] },
+    QoS: { word: 'QoS', columns: ['type', 'queues', 'other_config', 'external_ids'] },
+    Interface: {
+      word: 'interface',
+      name: 'name',
+      columns: [
+        ...['type', 'options', 'mac', 'mtu_request', 'ofport_request', 'ingress_policing_rate'],
+        ...['ingress_policing_burst', 'other_config', 'external_ids'],
+      ],
+    },
+    Bridge: {
+      word: 'bridge',
+      name: 'name',
+      parent: { table: 'Open_vSwitch', column: 'bridges', single: true },
+      columns: [
+        ...['datapath_type', 'fail_mode', 'protocols', 'stp_enable', 'rstp_enable', 'mcast_snooping_enable'],
+        ...['other_config', 'external_ids', 'ports', 'mirrors'],
+      ],
+    },
+    Port: {
+      word: 'port',
+      name: 'name',
+      parent: { table: 'Bridge', column: 'ports' },
+      columns: [
+        ...['interfaces', 'tag', 'trunks', 'vlan_mode', 'bond_mode', 'lacp', 'qos', 'other_config'],
+        'external_ids',
+      ],
+    },
+    Mirror: {
+      word: 'mirror',
+      name: 'name',
+      parent: { table: 'Bridge', column: 'mirrors' },
+      columns: [
+        ...['select_all', 'select_src_port', 'select_dst_port', 'select_vlan', 'output_port', 'output_vlan'],
+        'external_ids',
+      ],
+    },
+  },
+};

@@ -1,0 +1,138 @@
+/** A switch's database, fake or real, for the compliance suite of backends. */
+import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
+import type { Backend, Owned, Resource } from '@podwire/engine';
+import { type ClientOptions, OvsdbClient } from '@podwire/ovsdb';
+import { createSwitchBackend } from '../src/index.js';
+
+export const bridge: Resource = { kind: 'ovs-bridge', name: 'br0', failMode: 'secure' };
+
+export const port = (name: string, more: { tag?: number; bridge?: string; qos?: string } = {}): Resource => ({
+  ...{ kind: 'ovs-port', name, bridge: 'br0', ...more },
+  interfaces: [{ name, type: 'internal', externalIds: { 'iface-id': `id of ${name}` } }],
+});
+
+export const queue = (name: string, rate: number): Resource => ({
+  ...{ kind: 'ovs-queue', name },
+  otherConfig: { 'max-rate': String(rate) },
+});
+
+const gold: Resource = { kind: 'ovs-qos', name: 'gold', type: 'linux-htb', queues: { 0: 'slow', 7: 'fast' } };
+const broken = port('web1');
+
+const mirror: Resource = {
+  ...{ kind: 'ovs-mirror', name: 'tap', bridge: 'br0' },
+  ...{ selectSrcPorts: ['web0'], outputPort: 'tap0', selectVlans: [5, 6] },
+};
+
+export const owned: Owned = {
+  owner: 'network:1',
+  resources: [
+    ...[queue('slow', 1_000), queue('fast', 9_000), gold],
+    ...[port('web0', { tag: 5, qos: 'gold' }), port('tap0'), broken, mirror],
+  ],
+};
+
+/** Ports that move between bridges, and change what they refer to. */
+const exchange: ExchangeLists = {
+  first: [queue('a', 1), { ...gold, queues: { 0: 'a' } }, port('p0', { qos: 'gold' }), port('p1')],
+  second: [
+    ...[{ kind: 'ovs-bridge', name: 'br1' } as const, queue('b', 2)],
+    ...[{ ...gold, queues: { 0: 'b' } } as Resource, port('p0', { qos: 'gold', bridge: 'br1', tag: 7 })],
+  ],
+  refused: [port('p0', { tag: 9 }), port('p2', { bridge: 'absent' })],
+};
+
+type Values = { readonly [column: string]: string };
+
+export interface SubjectOptions {
+  readonly client: Omit<ClientOptions, 'database'>;
+  /** All rows of a database. */
+  readonly picture: () => unknown;
+}
+
+export function createSubject({ client: options, picture }: SubjectOptions): BackendSubject {
+  const open = (): OvsdbClient => new OvsdbClient({ database: 'Open_vSwitch', ...options });
+  const backends: OvsdbClient[] = [];
+  const openBackend = (): Backend => {
+    const client = open();
+    backends.push(client);
+    return createSwitchBackend(client);
+  };
+  // The caches of backends have a change at the latest with the next answer that they get.
+  const settle = (): Promise<unknown> => Promise.allSettled(backends.map((client) => client.transact([])));
+  const change = async (work: (client: OvsdbClient) => Promise<unknown>): Promise<void> => {
+    const client = open();
+    try {
+      await work(client);
+      await settle();
+    } finally {
+      await client.close();
+    }
+  };
+  const addPort = (name: string): Promise<void> => change((client) => addForeignPort(client, name));
+  return {
+    base: { owner: 'node', resources: [bridge] },
+    owned,
+    backends: () => [openBackend()],
+    picture,
+    exchange,
+    replacement: [
+      queue('slow', 2_000),
+      { ...gold, queues: { 0: 'fast' } } as Resource,
+      port('web0', { tag: 6 }),
+      { ...mirror, selectSrcPorts: [], selectDstPorts: ['web0'], selectVlans: [] } as Resource,
+    ],
+    many: (count) => Array.from({ length: count }, (_, n) => queue(`many${n}`, n)),
+    broken,
+    break: async () => {
+      await addPort('web1');
+      return () => change((client) => removePort(client, 'web1'));
+    },
+    damage: () =>
+      change(async (client) => {
+        await removePort(client, 'web1');
+        await client.transact([
+          { op: 'update', table: 'Port', where: [['name', '==', 'web0']], row: { tag: 99, qos: undefined } },
+          {
+            ...{ op: 'mutate', table: 'Interface', where: [['name', '==', 'web0']] },
+            mutations: [['external_ids', 'delete', ['iface-id']]],
+          },
+        ]);
+      }),
+    addForeign: () =>
+      change(async (client) => {
+        await addForeignPort(client, 'foreign0');
+        const queue = { dscp: 3, other_config: { 'max-rate': '5' } as Values };
+        await client.transact([{ op: 'insert', table: 'Queue', row: queue }]);
+      }),
+    close: () => undefined,
+  };
+}
+
+/** As `ovs-vsctl add-port br0 NAME` does it. */
+export async function addForeignPort(client: OvsdbClient, name: string): Promise<void> {
+  await client.transact([
+    { op: 'insert', table: 'Interface', row: { name, type: 'internal' }, uuidName: 'interface' },
+    {
+      op: 'insert',
+      table: 'Port',
+      row: { name, interfaces: [{ namedUuid: 'interface' }] },
+      uuidName: 'port',
+    },
+    {
+      ...{ op: 'mutate', table: 'Bridge', where: [['name', '==', 'br0']] },
+      mutations: [['ports', 'insert', [{ namedUuid: 'port' }]]],
+    },
+  ]);
+}
+
+/** As `ovs-vsctl del-port NAME` does it. */
+export async function removePort(client: OvsdbClient, name: string): Promise<void> {
+  const [{ rows }] = await client.transact([
+    { op: 'select', table: 'Port', where: [['name', '==', name]], columns: ['_uuid'] },
+  ]);
+  const uuids = rows.map(({ _uuid }) => _uuid);
+  await client.transact([
+    { op: 'mutate', table: 'Bridge', where: [], mutations: [['ports', 'delete', uuids]] },
+  ]);
+}

@@ -1,0 +1,14 @@
+import { test } from 'node:test';
+import { complianceCases } from '@podwire/engine/compliance';
+import { createSubject } from './compliance-subject.js';
+import { RealSwitch } from './real-switch.js';
+
+for (const { name, run } of complianceCases)
+  test(`on ovsdb-server: ${name}`, async () => {
+    const server = await RealSwitch.start();
+    try {
+      await run(createSubject({ client: server.client, picture: () => server.picture() }));
+    } finally {
+      await server.close();
+    }
+  });

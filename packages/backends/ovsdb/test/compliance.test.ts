@@ -1,0 +1,12 @@
+import { complianceCases } from '@podwire/engine/compliance';
+import { describe, test } from 'vitest';
+import { createSubject } from './compliance-subject.js';
+import { createFakeSwitch } from './fake-switch.js';
+
+describe('the backend on the in-memory database', () => {
+  for (const { name, run } of complianceCases)
+    test(name, async () => {
+      const { client, picture } = createFakeSwitch();
+      await run(createSubject({ client, picture }));
+    });
+});
