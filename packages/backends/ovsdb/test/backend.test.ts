@@ -101,6 +101,25 @@ describe('transactions', () => {
     expect(types).toEqual(['modify Port']);
   });
 
+  test('move a link from a port of its own into a bond, where it stays the same interface', async () => {
+    const at = createFakeSwitch();
+    const { engine } = open(at);
+    await engine.apply(node, call());
+    const link = (name: string) => ({ name, type: 'internal' });
+    const single: Resource = { kind: 'ovs-port', name: 'e1', bridge: 'br0', interfaces: [link('e1')] };
+    const bond: Resource = { ...single, name: 'bond0', interfaces: [link('e1'), link('e2')] };
+    await engine.apply({ owner: 'uplink', resources: [single] }, call());
+    const cache = await connect(at).monitor({ Interface: { columns: ['name'] } });
+    const types: string[] = [];
+    cache.subscribe(({ changes }) => changes.forEach(({ type }) => types.push(type)));
+    await engine.change({ owner: 'uplink' }, { remove: [single], add: [bond] }, call());
+    expect(await engine.verify({ owner: 'uplink', resources: [bond] }, call())).toEqual([]);
+    await cache.until(() => types.length > 0);
+    expect(types).toEqual(['insert']);
+    await engine.change({ owner: 'uplink' }, { remove: [bond], add: [single] }, call());
+    expect(await engine.verify({ owner: 'uplink', resources: [single] }, call())).toEqual([]);
+  });
+
   test('whose answer is lost are carried out once', async () => {
     const at = createFakeSwitch();
     const { engine, transact, send } = open(at);

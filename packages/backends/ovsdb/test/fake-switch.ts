@@ -23,6 +23,14 @@ export function createFakeSwitch(): FakeSwitch {
 
 type SelectedRows = { readonly rows: readonly { readonly _uuid: readonly string[] }[] };
 
-/** In the order of their uuids: a set has none. */
 const withoutVersions = (result: unknown): unknown =>
-  (result as SelectedRows).rows.map((row) => JSON.stringify({ ...row, _version: undefined })).sort();
+  (result as SelectedRows).rows
+    .map((row) => JSON.stringify({ ...row, _version: undefined }, (_, value: unknown) => inOrder(value)))
+    .sort();
+
+/** Sets and maps have no order, nor have the rows of a table. */
+function inOrder(value: unknown): unknown {
+  if (!Array.isArray(value) || !Array.isArray(value[1])) return value;
+  const members = (value[1] as readonly unknown[]).map((member) => JSON.stringify(member));
+  return [value[0], ...members.sort()];
+}

@@ -10,6 +10,7 @@ const schema = '/usr/share/openvswitch/vswitch.ovsschema';
 export class RealSwitch {
   readonly #directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-switch-'));
   #server: RunningProcess | undefined;
+  #daemon: RunningProcess | undefined;
 
   static async start(): Promise<RealSwitch> {
     const server = new RealSwitch();
@@ -32,6 +33,29 @@ export class RealSwitch {
     return dump.split('\n').flatMap((table) => (table === '' ? [] : [sortRows(table)]));
   }
 
+  /** Starts ovs-vswitchd with ports that are no links of the machine. Resolves when it is at work. */
+  async startDaemon(): Promise<void> {
+    const flags = ['--no-chdir', '--verbose=console:info', '--enable-dummy=override', '--disable-system'];
+    const env = { ...process.env, OVS_RUNDIR: this.#directory, OVS_LOGDIR: this.#directory };
+    const argv = [
+      'ovs-vswitchd',
+      ...flags,
+      `--unixctl=${this.#file('daemon')}`,
+      `unix:${this.#file('sock')}`,
+    ];
+    this.#daemon = start(argv, { env });
+    await this.#daemon.waitForOutput(/ovs-vswitchd \(Open vSwitch\)/);
+  }
+
+  async waitForDaemon(pattern: RegExp): Promise<void> {
+    await this.#daemon?.waitForOutput(pattern);
+  }
+
+  async killDaemon(): Promise<void> {
+    this.#daemon?.kill('SIGKILL');
+    await this.#daemon?.exited;
+  }
+
   /** Kills it and starts it again, on an empty database. */
   async restartEmpty(): Promise<void> {
     await this.#kill();
@@ -40,6 +64,7 @@ export class RealSwitch {
   }
 
   async close(): Promise<void> {
+    await this.killDaemon();
     await this.#kill();
     fs.rmSync(this.#directory, { recursive: true });
   }

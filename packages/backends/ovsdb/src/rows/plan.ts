@@ -6,7 +6,7 @@ import { differenceOfPairs, ownPairs } from './external-ids.js';
 import { describeFound, differingColumns, type FoundRow } from './found.js';
 import { Memberships } from './memberships.js';
 import { writtenValue } from './values.js';
-import { type AnyRow, markOf, uuidFor, type View } from './view.js';
+import { type AnyRow, markOf, nameOf, uuidFor, type View } from './view.js';
 
 /** Something to do with one resource; `S` is what the caller knows it by. */
 export interface Step<S = unknown> {
@@ -31,6 +31,7 @@ export const stepId = ({ rows: [{ table, name }] }: Step): string => idOf(table,
 
 export function planTransaction<S>(view: View, steps: readonly Step<S>[]): Plan<S> {
   const planner = new Planner<S>(view);
+  for (const step of steps) planner.release(step);
   for (const step of steps) planner.claim(step);
   for (const step of steps) planner.write(step);
   return planner.finish();
@@ -44,10 +45,24 @@ class Planner<S> {
   readonly #failures: { step: Step<S>; error: unknown }[] = [];
   /** The uuids of all rows that are there afterwards because of this transaction, by id. */
   readonly #uuids = new Map<string, string>();
+  readonly #released = new Set<string>();
   readonly #memberships = new Memberships();
 
   constructor(view: View) {
     this.#view = view;
+  }
+
+  /** Parts that their resource does not have afterwards may be those of another: a link that comes into a bond. */
+  release(step: Step<S>): void {
+    if (step.action === 'add') return;
+    const kept = new Set(
+      step.action === 'remove' ? [] : step.rows.map(({ table, name }) => idOf(table, name)),
+    );
+    for (const [table, description] of Object.entries(this.#view.tables))
+      for (const row of this.#view.findMarked(table, stepId(step))) {
+        const id = idOf(table, nameOf(table, description, row) ?? '');
+        if (id !== stepId(step) && !kept.has(id)) this.#released.add(row._uuid);
+      }
   }
 
   /** Rows may refer to those of later steps, so the uuids come first. */
@@ -55,12 +70,13 @@ class Planner<S> {
     if (step.action === 'remove') return;
     for (const { table, name } of step.rows) {
       const found = this.#view.find(table, name, stepId(step));
-      const words = `${this.#view.tables[table]!.word} ${name}`;
-      if (found !== undefined && markOf(found) !== stepId(step))
-        this.#fail(step, takenError(`there is a ${words} that is not ours`));
-      else if (found !== undefined && step.action === 'add')
-        this.#fail(step, new RowError('ROW_EXISTS', `there is a ${words} already`));
       this.#uuids.set(idOf(table, name), found?._uuid ?? uuidFor(table, name));
+      if (found === undefined || this.#released.has(found._uuid)) continue;
+      const words = `${this.#view.tables[table]!.word} ${name}`;
+      if (markOf(found) !== stepId(step))
+        this.#fail(step, takenError(`there is a ${words} that is not ours`));
+      else if (step.action === 'add')
+        this.#fail(step, new RowError('ROW_EXISTS', `there is a ${words} already`));
     }
   }
 
@@ -98,13 +114,13 @@ class Planner<S> {
     this.#operations.push({ step, operation: { op: 'insert', table, row, uuid: uuidFor(table, name) } });
   }
 
-  #update(step: Step<S>, wanted: WantedRow, { _uuid }: AnyRow, found: FoundRow): void {
+  #update(step: Step<S>, wanted: WantedRow, row: AnyRow, found: FoundRow): void {
     const { table } = wanted;
-    const where = [['_uuid', '==', _uuid]] as const;
+    const where = [['_uuid', '==', row._uuid]] as const;
     const columns = differingColumns(wanted, found);
     const { remove, put } = differenceOfPairs(ownPairs(stepId(step), wanted.externalIds), found.pairs);
     if (columns.length === 0 && remove.length === 0 && put.size === 0) return;
-    this.#guard(step, table, _uuid);
+    this.#guard(step, table, row);
     const operations: Operation[] = [];
     if (columns.length > 0)
       operations.push({ op: 'update', table, where, row: this.#values(wanted, columns) });
@@ -117,10 +133,10 @@ class Planner<S> {
   }
 
   /** Fails the transaction where the row is gone, or ours no more. */
-  #guard(step: Step<S>, table: string, uuid: string): void {
+  #guard(step: Step<S>, table: string, row: AnyRow): void {
     const where = [
-      ['_uuid', '==', uuid],
-      [EXTERNAL_IDS, 'includes', { [MARK]: stepId(step) }],
+      ['_uuid', '==', row._uuid],
+      [EXTERNAL_IDS, 'includes', { [MARK]: markOf(row)! }],
     ] as const;
     const operation = { op: 'wait', table, where, columns: [EXTERNAL_IDS], until: '!=', rows: [] } as const;
     this.#operations.push({ step, operation });
@@ -174,7 +190,7 @@ class Planner<S> {
       return this.#fail(step, takenError(`${stranger}, which is not ours, is in ${word} ${name}`));
     }
     const { parent } = this.#view.tables[table]!;
-    this.#guard(step, table, row._uuid);
+    this.#guard(step, table, row);
     const operation = { op: 'delete', table, where: [['_uuid', '==', row._uuid]] } as const;
     this.#deletions.push({ step, operation });
     if (parent === undefined) return;

@@ -33,7 +33,7 @@ export const indexesFor = (tables: Tables): CacheIndexes<AnyDatabase, MonitorReq
   Object.fromEntries(
     Object.entries(tables).map(([table, description]) => [
       table,
-      { name: (row: AnyRow) => nameOf(table, description, row) },
+      { name: (row: AnyRow) => nameOf(table, description, row), mark: markOf },
     ]),
   );
 
@@ -77,6 +77,11 @@ export class View {
     return (
       first ?? (this.tables[table]!.name === undefined ? this.get(table, uuidFor(table, name)) : undefined)
     );
+  }
+
+  /** Rows with the mark of this resource. */
+  findMarked(table: string, id: string): readonly AnyRow[] {
+    return this.#cache.find(table, 'mark', id);
   }
 
   /** The only row of the table. */
