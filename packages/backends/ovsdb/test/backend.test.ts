@@ -155,6 +155,15 @@ describe('transactions', () => {
     expect(await engine.verify({ owner: 'network:1', resources: [retagged] }, call())).toEqual([]);
   });
 
+  test('and answers are no part of a look', async () => {
+    const at = createFakeSwitch();
+    const { engine } = open(at);
+    await applyAll(engine);
+    at.server.setSilent(true);
+    expect(await engine.verify(owned, call())).toEqual([]);
+    expect(await engine.reconcile(all, call())).toEqual([]);
+  });
+
   test('fail as a silent backend where the database cannot be reached', async () => {
     const at = createFakeSwitch();
     at.server.stop();

@@ -1,5 +1,6 @@
 import type { AnyResource } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
+import { MARK, OWN_KEYS } from '../rows/description.js';
 import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
 import type { OvsBridge, OvsInterface, OvsMirror, OvsPort, OvsQos, OvsQueue } from './resources.js';
 import type { SwitchResources } from './resources.js';
@@ -24,12 +25,17 @@ const pairs = is.optional(
     'no object with texts',
   ),
 );
+/** Our keys are listed in one text, and our mark is none of the caller's. */
+const isFreeKey = (key: string): boolean => /^\S+$/.test(key) && key !== MARK && key !== OWN_KEYS;
+const externalIds: is.Check = (value) =>
+  pairs(value) ??
+  (Object.keys(value ?? {}).every(isFreeKey) ? undefined : 'a key has a blank, or is a mark of Podwire');
 const vlan = is.numberUpTo(4_095);
 const flag = is.optional(is.flag);
 const count = is.optional(is.count);
 const texts = is.optional(is.listOf(text));
 const vlans = is.optional(is.listOf(vlan));
-const common = { otherConfig: pairs, externalIds: pairs };
+const common = { otherConfig: pairs, externalIds };
 
 const interfaceFields = {
   ...{ name: text, type: is.optional(text), options: pairs, mac: is.optional(text) },
@@ -87,7 +93,7 @@ const queue = define<OvsQueue>({
 const mirror = define<OvsMirror>({
   kind: 'ovs-mirror',
   check: is.resource<OvsMirror>({
-    ...{ name: text, bridge: text, selectAll: flag, externalIds: pairs },
+    ...{ name: text, bridge: text, selectAll: flag, externalIds },
     ...{ selectSrcPorts: texts, selectDstPorts: texts, selectVlans: vlans },
     ...{ outputPort: is.optional(text), outputVlan: is.optional(vlan) },
   }),
