@@ -75,6 +75,18 @@ describe('transactions', () => {
     expect(transact).toHaveBeenCalledTimes(1);
   });
 
+  test('of a repair leave out what the database refuses, and make all else', async () => {
+    const { engine } = open(createFakeSwitch());
+    await engine.apply(node, call());
+    const good = [port('p0'), port('p1'), queue('q', 1), port('p2')];
+    const bad: Resource = { kind: 'ovs-bridge', name: 'br9', failMode: 'open' as 'secure' };
+    const wanted: Owned = { owner: 'mixed', resources: [...good.slice(0, 2), bad, ...good.slice(2)] };
+    const changes = await engine.reconcile([node, wanted], call());
+    const failed = changes.filter(({ action }) => action === 'failed');
+    expect(failed.map(({ what }) => what)).toEqual(['bridge br9']);
+    expect(await engine.verify({ owner: 'mixed', resources: good }, call())).toEqual([]);
+  });
+
   test('of a new process are none: it takes over what is there', async () => {
     const at = createFakeSwitch();
     await applyAll(open(at).engine);

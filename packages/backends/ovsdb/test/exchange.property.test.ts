@@ -1,4 +1,5 @@
 /** From any list of resources to any other in one transaction: the rows are those that a new database would have. */
+import { setImmediate } from 'node:timers/promises';
 import { createEngine, type Engine, type Owned, type Resource } from '@podwire/engine';
 import { OvsdbClient } from '@podwire/ovsdb';
 import fc from 'fast-check';
@@ -99,3 +100,29 @@ test('any list is repaired into any other, and the rest of it is pruned', async 
     { numRuns: 25 },
   );
 });
+
+test('a change whose connections are cut again and again is as it should be after a reconcile', async () => {
+  const pauses = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(list, list, pauses, async (first, second, waits) => {
+      const at = createFakeSwitch();
+      const changed = await withEngine(at, async (engine) => {
+        await engine.apply({ owner: 'list', resources: first }, call());
+        const cut = cutAfter(at, waits);
+        const change = engine.change({ owner: 'list' }, { remove: first, add: second }, call());
+        await Promise.allSettled([change, cut]);
+        const failures = await engine.reconcile([base, { owner: 'list', resources: second }], call());
+        expect(failures.filter(({ action }) => action === 'failed')).toEqual([]);
+      });
+      expect(changed).toEqual(await make(second));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+async function cutAfter({ server }: FakeSwitch, waits: readonly number[]): Promise<void> {
+  for (const turns of waits) {
+    for (let turn = 0; turn < turns; turn++) await setImmediate();
+    server.cut();
+  }
+}
