@@ -153,11 +153,18 @@ export async function startDocker(host: PrivateHost, options: DockerOptions = {}
   const docker = new Docker(host, options);
   host.defer(() => docker.close());
   await docker.start();
-  for (const image of [buildPauseImage(), buildBusyboxImage()]) {
-    const { status, body } = await docker.call('POST', '/images/load?quiet=1', image);
-    if (status !== 200) throw new Error(`docker load: ${status} ${body}`);
-  }
+  for (const image of [buildPauseImage(), buildBusyboxImage()]) await load(docker, image);
   return docker;
+}
+
+/** @throws Error with the daemon's log: a daemon that ends breaks the connection, and no more is said about it. */
+async function load(docker: Docker, image: Buffer): Promise<void> {
+  try {
+    const { status, body } = await docker.call('POST', '/images/load?quiet=1', image);
+    if (status !== 200) throw new Error(`${status} ${body}`);
+  } catch (error) {
+    throw new Error(`docker load: ${(error as Error).message}\n${docker.log()}`, { cause: error });
+  }
 }
 
 /** Of this process. */
