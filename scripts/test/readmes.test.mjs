@@ -24,7 +24,6 @@ const testedByPackage = new Set([
   '@podwire/engine',
   '@podwire/backend-linux',
   '@podwire/store',
-  '@podwire/openflow',
   // test/libraries compiles and runs these.
   '@podwire/addresses',
   '@podwire/cni',
@@ -33,6 +32,7 @@ const testedByPackage = new Set([
   '@podwire/linux',
   '@podwire/netlink',
   '@podwire/nftables',
+  '@podwire/openflow',
 ]);
 
 const examplesOf = (folder) => {
