@@ -54,6 +54,8 @@ async function startIn(directory: string, daemons: RunningProcess[]): Promise<Om
       start([...argv, `--unixctl=${at(`${name}.ctl`)}`], { env, outputFile: at(`${name}.log`) }),
     );
   const database = `unix:${at('db.sock')}`;
+  // When one is missing, the error names it.
+  for (const program of ['ovsdb-server', 'ovs-vswitchd']) await run([program, '--version'], { env });
   await run(['ovsdb-tool', 'create', at('conf.db'), schema], { env });
   startDaemon('db', ['ovsdb-server', `--remote=p${database}`, at('conf.db')]);
   // Waits for the socket of the database, and for ovs-vswitchd to have done what is asked.
