@@ -26,7 +26,6 @@ const testedByPackage = new Set([
   '@podwire/backend-ovsdb',
   '@podwire/ovsdb',
   '@podwire/store',
-  '@podwire/openflow',
   // test/libraries compiles and runs these.
   '@podwire/addresses',
   '@podwire/cni',
@@ -35,6 +34,7 @@ const testedByPackage = new Set([
   '@podwire/linux',
   '@podwire/netlink',
   '@podwire/nftables',
+  '@podwire/openflow',
 ]);
 
 const examplesOf = (folder) => {

@@ -27,7 +27,7 @@ export type Action =
   | { readonly type: 'note'; readonly bytes: string }
   /** Actions whose changes of the packet end with them. */
   | { readonly type: 'clone'; readonly actions: readonly Action[] }
-  /** An action that this library does not know, with its header: of a dump, and sent back as it is. */
+  /** An action that this library does not know, or that has such a field, with its header: sent back as it came. */
   | { readonly type: 'raw'; readonly bytes: string };
 
 export interface Output {

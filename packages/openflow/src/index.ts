@@ -59,7 +59,7 @@ export {
   modifyGroup,
   modifyMeter,
 } from './group.js';
-export type { Match } from './match.js';
+export type { KnownFields, Match } from './match.js';
 export type {
   BundleStep,
   Change,

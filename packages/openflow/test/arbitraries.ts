@@ -8,6 +8,7 @@ import {
   type Flow,
   formatFieldValue,
   type Group,
+  type KnownFields,
   type Match,
   type Nat,
 } from '@podwire/openflow';
@@ -52,7 +53,7 @@ const always: readonly FieldName[] = [
   ...(['reg0', 'reg1', 'reg7', 'reg15', 'ct_state', 'ct_zone', 'ct_mark', 'ct_label'] as const),
 ];
 
-const values = (names: readonly FieldName[]): fc.Arbitrary<Match> =>
+const values = (names: readonly FieldName[]): fc.Arbitrary<KnownFields> =>
   fc
     .subarray([...names])
     .chain((chosen) => fc.record(Object.fromEntries(chosen.map((name) => [name, fieldValues(name)]))));
@@ -71,6 +72,29 @@ export const matches: fc.Arbitrary<Match> = fc
     ...free,
     ...fixed,
   }));
+
+/** Class and first number: of no vendor here, those of Geneve options in NXM, and a later one of OpenFlow. */
+const foreignClasses = fc.constantFrom([0x0002, 0], [0x7fff, 100], [0x0001, 40], [0x8000, 45]);
+const hexOf = (bytes: readonly number[]): string => Buffer.from(bytes).toString('hex');
+const payloads = (most: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength: most });
+
+/** Fields that the table does not have, with and without a mask, of each length. */
+const plainForeign = fc
+  .tuple(foreignClasses, fc.nat(15), fc.boolean(), payloads(255))
+  .map(([[oxmClass, first], number, hasMask, value]) => {
+    const field = ((first + number) << 1) | Number(hasMask);
+    return hexOf([oxmClass >> 8, oxmClass & 0xff, field, value.length, ...value]);
+  });
+/** Those of an experimenter, as NSH is: the number is that of Open vSwitch or another one. */
+const experimenterForeign = fc
+  .tuple(fc.constantFrom('005ad650', '00002320', '00000000'), fc.nat(255), payloads(251))
+  .map(([vendor, field, value]) => `ffff${hexOf([field, 4 + value.length])}${vendor}${hexOf([...value])}`);
+
+/** Fields with their headers that this library does not know. */
+export const foreignFields: fc.Arbitrary<string[]> = fc.array(fc.oneof(plainForeign, experimenterForeign), {
+  minLength: 1,
+  maxLength: 4,
+});
 
 const registers = fc.constantFrom<FieldName[]>('reg0', 'reg1', 'reg2', 'reg15');
 const parts = fc.tuple(registers, fc.integer({ min: 0, max: 15 }), fc.integer({ min: 1, max: 16 }));

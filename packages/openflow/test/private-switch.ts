@@ -1,5 +1,4 @@
 /** A real Open vSwitch with everything of its own: database, sockets, directory, and the datapath in its process. */
-import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -18,18 +17,14 @@ export interface PrivateSwitch {
 
 const schema = '/usr/share/openvswitch/vswitch.ovsschema';
 
-/** Resolves when a file is there: daemons make their sockets when they are ready. */
-async function appears(file: string, daemon: RunningProcess): Promise<void> {
-  const watcher = fs.watch(path.dirname(file));
-  try {
-    while (!fs.existsSync(file)) {
-      const ended = daemon.exited.then(() => Promise.reject(new Error(`it ended: ${daemon.stderr()}`)));
-      await Promise.race([once(watcher, 'change'), ended]);
-    }
-  } finally {
-    watcher.close();
-  }
-}
+const ports = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((number) => [
+  ...['--', 'add-port', 'br0', `p${number}`],
+  ...['--', 'set', 'Interface', `p${number}`, 'type=dummy', `ofport_request=${number}`],
+]);
+const bridge = [
+  ...['add-br', 'br0', '--', 'set', 'Bridge', 'br0', 'datapath_type=dummy', 'fail_mode=secure'],
+  ...['protocols=OpenFlow10,OpenFlow14', ...ports],
+];
 
 /**
  * Starts one with a bridge `br0` and ports `p1` to `p9` of the same numbers. The kind `dummy` of datapath and ports is
@@ -37,50 +32,50 @@ async function appears(file: string, daemon: RunningProcess): Promise<void> {
  */
 export async function startPrivateSwitch(): Promise<PrivateSwitch> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'pwt-ovs-'));
+  const daemons: RunningProcess[] = [];
+  const close = async (): Promise<void> => {
+    // A program that is missing rejects; the other one is stopped all the same.
+    await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
+    fs.rmSync(directory, { recursive: true });
+  };
+  try {
+    return { ...(await startIn(directory, daemons)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startIn(directory: string, daemons: RunningProcess[]): Promise<Omit<PrivateSwitch, 'close'>> {
   const at = (name: string): string => path.join(directory, name);
   const env = { ...process.env, OVS_RUNDIR: directory, OVS_DBDIR: directory, OVS_LOGDIR: directory };
+  const startDaemon = (name: string, argv: readonly string[]): void =>
+    void daemons.push(
+      start([...argv, `--unixctl=${at(`${name}.ctl`)}`], { env, outputFile: at(`${name}.log`) }),
+    );
   const database = `unix:${at('db.sock')}`;
+  // When one is missing, the error names it.
+  for (const program of ['ovsdb-server', 'ovs-vswitchd']) await run([program, '--version'], { env });
   await run(['ovsdb-tool', 'create', at('conf.db'), schema], { env });
-  const server = start(
-    ['ovsdb-server', `--remote=p${database}`, `--unixctl=${at('db.ctl')}`, at('conf.db')],
-    { env, outputFile: at('db.log') },
-  );
-  await appears(at('db.sock'), server);
+  startDaemon('db', ['ovsdb-server', `--remote=p${database}`, at('conf.db')]);
+  // Waits for the socket of the database, and for ovs-vswitchd to have done what is asked.
   const vsctl = (...args: string[]): Promise<string> =>
-    run(['ovs-vsctl', `--db=${database}`, ...args], { env });
+    run(['ovs-vsctl', '--retry', `--db=${database}`, ...args], { env });
   await vsctl('--no-wait', 'init');
-  const daemon = start(['ovs-vswitchd', '--enable-dummy', `--unixctl=${at('vs.ctl')}`, database], {
-    env,
-    outputFile: at('vs.log'),
-  });
-  await appears(at('vs.ctl'), daemon);
-  const ports = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((number) => [
-    ...['--', 'add-port', 'br0', `p${number}`],
-    ...['--', 'set', 'Interface', `p${number}`, 'type=dummy', `ofport_request=${number}`],
-  ]);
-  await vsctl(
-    ...['add-br', 'br0', '--', 'set', 'Bridge', 'br0', 'datapath_type=dummy', 'fail_mode=secure'],
-    ...['protocols=OpenFlow10,OpenFlow14', ...ports],
-  );
+  // No datapath and no route of the machine is looked at: another Open vSwitch may have made it.
+  const kinds = ['--enable-dummy', '--disable-system', '--disable-system-route'];
+  startDaemon('vs', ['ovs-vswitchd', ...kinds, database]);
+  await vsctl(...bridge);
   const socket = at('br0.mgmt');
+  const target = (argument: string): string => (argument === 'BRIDGE' ? `unix:${socket}` : argument);
   return {
     socket,
     vsctl,
     ofctl: (args, input) =>
       run(
-        [
-          'ovs-ofctl',
-          '-O',
-          'OpenFlow14',
-          ...args.map((each) => (each === 'BRIDGE' ? `unix:${socket}` : each)),
-        ],
+        ['ovs-ofctl', '-O', 'OpenFlow14', ...args.map(target)],
         input === undefined ? { env } : { env, input },
       ),
     appctl: (...args) => run(['ovs-appctl', '-t', at('vs.ctl'), ...args], { env }),
-    close: async () => {
-      await daemon.stop();
-      await server.stop();
-      fs.rmSync(directory, { recursive: true });
-    },
   };
 }

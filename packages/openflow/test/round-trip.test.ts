@@ -13,7 +13,7 @@ import {
   type Message,
   parseFieldValue,
 } from '../src/index.js';
-import { fieldValues, flows, groups, matches } from './arbitraries.js';
+import { fieldValues, flows, foreignFields, groups, matches } from './arbitraries.js';
 
 const there = (message: Message): Message => decodeMessage(encodeMessage({ xid: 7, message })).message;
 
@@ -34,6 +34,26 @@ describe('messages come back as they were sent', () => {
         expect(there(reply)).toEqual(reply);
       }),
     );
+  });
+
+  test('unknown fields of a match, beside known ones', () => {
+    fc.assert(
+      fc.property(flows, foreignFields, (flow, raw) => {
+        const change = addFlow({ ...flow, match: { ...flow.match, raw } });
+        const bytes = encodeMessage({ xid: 7, message: change });
+        expect(bytes.toString('hex')).toContain(raw.join(''));
+        expect(there(change)).toEqual(change);
+      }),
+    );
+  });
+
+  test.each([
+    ['set_field', '00190010000200040000000100000000'],
+    ['load', 'ffff00180000232000070000000200040000000000000001'],
+    ['ct with a zone', 'ffff0018000023200023000000020004000fff0000000000'],
+  ])('%s of an unknown field', (_name, bytes) => {
+    const change = addFlow({ table: 0, priority: 1, match: {}, actions: [{ type: 'raw', bytes }] });
+    expect(there(change)).toEqual(change);
   });
 
   test('deletions by match, cookie, port and group', () => {

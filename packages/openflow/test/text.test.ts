@@ -12,7 +12,7 @@ import {
   parseGroup,
   parseMatch,
 } from '../src/index.js';
-import { flows, groups, matches } from './arbitraries.js';
+import { flows, foreignFields, groups, matches } from './arbitraries.js';
 
 describe('texts are read as they were written', () => {
   test('matches', () => {
@@ -21,6 +21,15 @@ describe('texts are read as they were written', () => {
 
   test('flows', () => {
     fc.assert(fc.property(flows, (flow) => void expect(parseFlow(formatFlow(flow))).toEqual(flow)));
+  });
+
+  test('flows with unknown fields', () => {
+    fc.assert(
+      fc.property(flows, foreignFields, (plain, raw) => {
+        const flow = { ...plain, match: { ...plain.match, raw } };
+        expect(parseFlow(formatFlow(flow))).toEqual(flow);
+      }),
+    );
   });
 
   test('groups', () => {
@@ -54,6 +63,9 @@ describe('matches of ovs-ofctl are read', () => {
     ['tp_dst=80', 'there is no field "tp_dst" in such a packet'],
     ['tpc', 'there is no kind of packets "tpc"'],
     ['color=red', 'there is no field "color"'],
+    ['raw=0002', 'not a field with its header: "0002"'],
+    ['raw=0002000412345678aa', 'not a field with its header'],
+    ['raw=000200041234567g', 'not a field with its header'],
     ['__proto__=1', 'there is no field "__proto__"'],
   ])('%s is refused', (text, message) => expect(() => parseMatch(text)).toThrow(message));
 });

@@ -5,7 +5,16 @@ import path from 'node:path';
 import { root, run } from './run.js';
 
 /** The libraries that work on their own. */
-export const libraries = ['addresses', 'cni', 'cri', 'errors', 'linux', 'netlink', 'nftables'] as const;
+export const libraries = [
+  'addresses',
+  'cni',
+  'cri',
+  'errors',
+  'linux',
+  'netlink',
+  'nftables',
+  'openflow',
+] as const;
 
 export const folderOf = (library: string): string => path.join(root, 'packages', library);
 

@@ -76,11 +76,19 @@ export function readActions(reader: Reader, depth = 0): Action[] {
 }
 
 function readAction(bytes: Buffer, depth: number): Action {
-  const reader = new Reader(bytes);
+  return readKnown(new Reader(bytes), depth) ?? { type: 'raw', bytes: bytes.toString('hex') };
+}
+
+/** Undefined for an unknown action, and for a known one with an unknown field. */
+function readKnown(reader: Reader, depth: number): Action | undefined {
   const type = reader.u16();
   reader.skip(2);
-  const known = type === EXPERIMENTER ? readExperimenter(reader, depth) : readStandard(type, reader);
-  return known ?? { type: 'raw', bytes: bytes.toString('hex') };
+  try {
+    return type === EXPERIMENTER ? readExperimenter(reader, depth) : readStandard(type, reader);
+  } catch (error) {
+    if (error instanceof DecodeError && error.refusal === 'OFPBMC_BAD_FIELD') return undefined;
+    throw error;
+  }
 }
 
 function readExperimenter(reader: Reader, depth: number): Action | undefined {

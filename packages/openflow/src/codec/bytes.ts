@@ -155,9 +155,18 @@ export class Reader {
     return new Reader(this.#buffer, at, at + size);
   }
 
+  #ahead(offset: number, size: number): number {
+    if (offset + size > this.remaining) throw new DecodeError(`a header is cut at byte ${this.#at}`);
+    return this.#at + offset;
+  }
+
   /** The 16 bits at `offset` from here, without moving on. */
   peek16(offset: number): number {
-    if (offset + 2 > this.remaining) throw new DecodeError(`a header is cut at byte ${this.#at}`);
-    return this.#buffer.readUInt16BE(this.#at + offset);
+    return this.#buffer.readUInt16BE(this.#ahead(offset, 2));
+  }
+
+  /** The 32 bits at `offset` from here, without moving on. */
+  peek32(offset: number): number {
+    return this.#buffer.readUInt32BE(this.#ahead(offset, 4));
   }
 }

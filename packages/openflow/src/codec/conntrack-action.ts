@@ -74,7 +74,7 @@ export function readConntrack(reader: Reader, readActions: ReadActions): Action 
 function readZone(header: number, number: number): Pick<Conntrack, 'zone'> {
   if (header === 0) return number === 0 ? {} : { zone: number };
   const field = findFieldByHeader(header);
-  if (field === undefined) throw new DecodeError('a zone of an unknown field', 'OFPBAC_BAD_ARGUMENT');
+  if (field === undefined) throw new DecodeError('a zone of an unknown field', 'OFPBMC_BAD_FIELD');
   return { zone: readPart(field, number >> 6, (number & 63) + 1) };
 }
 

@@ -2,43 +2,59 @@
 import { DecodeError } from '../errors.js';
 import { formatFieldValue, parseFieldValue, type FieldValue, type Masked } from '../field-value.js';
 import { fieldOf, type FieldName } from '../fields.js';
-import type { Match } from '../match.js';
+import type { KnownFields, Match } from '../match.js';
 import { isAllowed, type Lookup } from '../prerequisites.js';
 import type { Reader, Writer } from './bytes.js';
-import { readField, writeField, type FieldEntry } from './oxm.js';
+import { parseRawField, readMatchField, writeField, type FieldEntry } from './oxm.js';
 
 const OFPMT_OXM = 1;
 
-/** The fields of a match as numbers, in the order of the wire. Fields of which no bit counts are left out. */
-export function listFields(match: Match): FieldEntry[] {
-  return (Object.entries(match) as [FieldName, FieldValue][])
+/** The known fields of a match as numbers, in the order of the wire. Fields of which no bit counts are left out. */
+export function listFields({ raw: _raw, ...known }: Match): FieldEntry[] {
+  return (Object.entries(known) as [FieldName, FieldValue][])
     .map(([name, value]) => ({ field: fieldOf(name), ...parseFieldValue(name, value) }))
     .filter(({ mask }) => mask !== 0n)
     .sort((a, b) => a.field.order - b.field.order);
 }
 
+/** OXM_OF_PACKET_TYPE stands for `eth_type` as a prerequisite of other fields; ovs-fields(7), "packet_type". */
+const isPacketType = (raw: string): boolean => raw.startsWith('80005804');
+
 /** @throws RangeError when a value is none of its field */
 export function writeMatch(writer: Writer, match: Match): void {
+  const { raw = [] } = match;
   const start = writer.length;
   writer.u16(OFPMT_OXM).u16(0);
+  for (const field of raw.filter(isPacketType)) writer.bytes(parseRawField(field));
   for (const entry of listFields(match)) writeField(writer, entry.field, entry);
+  for (const field of raw.filter((field) => !isPacketType(field))) writer.bytes(parseRawField(field));
   writer.lengthSince(start).padFrom(start);
 }
 
-/** Each field must follow those that it requires, and stand only once. */
-function checkPlace({ field }: FieldEntry, found: ReadonlyMap<FieldName, Masked>, of: Lookup): void {
-  if (found.has(field.name)) throw new DecodeError(`${field.name} stands twice`, 'OFPBMC_DUP_FIELD');
-  if (!isAllowed(field.requires, of))
+interface Found {
+  readonly known: Map<FieldName, Masked>;
+  readonly raw: string[];
+}
+
+/** Each field must stand only once, and follow those that it requires; an unknown one in front may be such a field. */
+function checkPlace({ field }: FieldEntry, { known, raw }: Found, of: Lookup): void {
+  if (known.has(field.name)) throw new DecodeError(`${field.name} stands twice`, 'OFPBMC_DUP_FIELD');
+  if (raw.length === 0 && !isAllowed(field.requires, of))
     throw new DecodeError(`${field.name} needs ${field.requires} to be matched`, 'OFPBMC_BAD_PREREQ');
 }
 
-function readFields(reader: Reader): Map<FieldName, Masked> {
-  const found = new Map<FieldName, Masked>();
-  const of: Lookup = (name) => found.get(name);
+function addField(entry: FieldEntry, found: Found, of: Lookup): void {
+  checkPlace(entry, found, of);
+  found.known.set(entry.field.name, { value: entry.value, mask: entry.mask });
+}
+
+function readFields(reader: Reader): Found {
+  const found: Found = { known: new Map(), raw: [] };
+  const of: Lookup = (name) => found.known.get(name);
   while (reader.remaining > 0) {
-    const entry = readField(reader);
-    checkPlace(entry, found, of);
-    found.set(entry.field.name, { value: entry.value, mask: entry.mask });
+    const entry = readMatchField(reader);
+    if (typeof entry === 'string') found.raw.push(entry);
+    else addField(entry, found, of);
   }
   return found;
 }
@@ -70,17 +86,21 @@ function splitRegister(name: FieldName, masked: Masked): [FieldName, Masked][] {
 
 /** A match as a switch returns it: no bits outside of masks, wide registers as registers. @throws RangeError */
 export function canonicalMatch(match: Match): Match {
-  const found = listFields(match).map(
+  const known = listFields(match).map(
     ({ field, value, mask }) => [field.name, { value: value & mask, mask }] as const,
   );
-  return matchOf(new Map(found));
+  const raw = (match.raw ?? []).map((field) => parseRawField(field).toString('hex'));
+  return matchOf({ known: new Map(known), raw });
 }
 
 /** The fields in the order of the table, so that equal matches are equal objects, whatever sent them. */
-function matchOf(found: ReadonlyMap<FieldName, Masked>): Match {
-  const entries = [...found]
+function matchOf({ known, raw }: Found): Match {
+  const entries = [...known]
     .flatMap(([name, masked]) => splitRegister(name, masked))
     .filter(([, { mask }]) => mask !== 0n)
     .sort(([a], [b]) => fieldOf(a).order - fieldOf(b).order);
-  return Object.fromEntries(entries.map(([name, masked]) => [name, formatFieldValue(name, masked)]));
+  const fields: KnownFields = Object.fromEntries(
+    entries.map(([name, masked]) => [name, formatFieldValue(name, masked)]),
+  );
+  return raw.length === 0 ? fields : { ...fields, raw };
 }

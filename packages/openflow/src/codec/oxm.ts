@@ -29,27 +29,32 @@ const OXM_CLASS = 0x8000;
 interface Header {
   readonly field: Field;
   readonly hasMask: boolean;
+  /** Bytes of the header itself. */
+  readonly size: number;
 }
 
-/** A field of an experimenter: its number follows the header and counts in its length. */
-function readExperimenterHeader(header: number, reader: Reader): number {
-  const experimenter = reader.u32();
-  if (experimenter !== ONF)
-    throw new DecodeError(`a field of experimenter 0x${experimenter.toString(16)}`, 'OFPBMC_BAD_FIELD');
-  return ((OXM_CLASS << 16) | ((header & 0xffff) - 4)) >>> 0;
-}
+/** The header under which the table has a field of the ONF: the experimenter counts in the length of the value. */
+const standardHeader = (header: number): number => ((OXM_CLASS << 16) | ((header & 0xffff) - 4)) >>> 0;
 
-/** The header of a field, which says how long the value is, or value and mask. */
-function readHeader(reader: Reader): Header {
-  const first = reader.u32();
-  const header = first >>> 16 === EXPERIMENTER_CLASS ? readExperimenterHeader(first, reader) : first;
+/** The header of a field, which says how long the value is, or value and mask; undefined when it is unknown. */
+function peekHeader(reader: Reader): Header | undefined {
+  const first = reader.peek32(0);
+  const isExperimenter = first >>> 16 === EXPERIMENTER_CLASS;
+  if (isExperimenter && reader.peek32(4) !== ONF) return undefined;
+  const header = isExperimenter ? standardHeader(first) : first;
   const hasMask = (header & HAS_MASK) !== 0;
   const length = header & LENGTH;
   const plain = hasMask ? ((header & ~(HAS_MASK | LENGTH)) | (length / 2)) >>> 0 : header;
   const field = findFieldByHeader(plain);
-  if (field === undefined)
-    throw new DecodeError(`there is no field 0x${header.toString(16)}`, 'OFPBMC_BAD_FIELD');
-  return { field, hasMask };
+  return field === undefined ? undefined : { field, hasMask, size: isExperimenter ? 8 : 4 };
+}
+
+function readHeader(reader: Reader): Header {
+  const header = peekHeader(reader);
+  if (header === undefined)
+    throw new DecodeError(`there is no field 0x${reader.peek32(0).toString(16)}`, 'OFPBMC_BAD_FIELD');
+  reader.skip(header.size);
+  return header;
 }
 
 /** A field that an action names without a value. */
@@ -76,4 +81,18 @@ export function readField(reader: Reader): FieldEntry {
     throw new DecodeError(`${field.name} has no value ${value}`, 'OFPBMC_BAD_VALUE');
   checkMask(entry);
   return entry;
+}
+
+/** A field of a match; an unknown one as it is, in hexadecimal digits. @throws DecodeError with the refusal of a switch */
+export function readMatchField(reader: Reader): FieldEntry | string {
+  if (peekHeader(reader) !== undefined) return readField(reader);
+  return reader.bytes(4 + (reader.peek16(2) & LENGTH)).toString('hex');
+}
+
+/** The bytes of an unknown field. @throws RangeError when they are not one field */
+export function parseRawField(text: string): Buffer {
+  const bytes = /^[0-9a-f]{8,}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.alloc(0);
+  if (bytes.length !== text.length / 2 || bytes.length !== 4 + bytes[3]!)
+    throw new RangeError(`not a field with its header: ${JSON.stringify(text.slice(0, 80))}`);
+  return bytes;
 }

@@ -1,6 +1,6 @@
 /** Matches as in ovs-fields(7): `tcp,nw_src=10.0.0.0/8,tp_dst=80`. */
 import { canonicalMatch } from '../codec/match.js';
-import { parseFieldValue, type FieldValue } from '../field-value.js';
+import { parseFieldValue } from '../field-value.js';
 import { fields, type FieldName } from '../fields.js';
 import type { Match } from '../match.js';
 import { findFieldName, formatValue, matchName } from './names.js';
@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 /** Other spellings, which are not written. */
 const moreKinds = new Map(Object.entries({ ...kinds, ip6: kinds['ipv6']!, icmpv6: kinds['icmp6']! }));
 
-type Mutable = { [Name in FieldName]?: FieldValue };
+type Mutable = { -readonly [Key in keyof Match]: Match[Key] };
 
 const ports: Readonly<Record<number, string>> = { 6: 'tcp', 17: 'udp', 132: 'sctp' };
 
@@ -88,6 +88,7 @@ function parseTerm(term: string, sofar: Match): Match {
   }
   if (key === 'vlan_tci') return parseTag(value);
   if (key === 'dl_vlan') return parseVlan(value);
+  if (key === 'raw') return { raw: [...(sofar.raw ?? []), value] };
   if (key === 'nw_tos') return { ip_dscp: parseCount(value, 255) >> 2 };
   const name = findByKind(key, sofar);
   if (name === undefined) throw new RangeError(`there is no field ${quote(key)} in such a packet`);
@@ -109,7 +110,10 @@ const findKind = ({ eth_type, ip_proto }: Match): readonly [string, Kind] | unde
     ([, kind]) => kind.eth_type === eth_type && (kind.ip_proto === undefined || kind.ip_proto === ip_proto),
   );
 
-/** Writes a match in an order in which every field follows those that it needs; empty when it matches everything. */
+/**
+ * Writes a match in an order in which every field follows those that it needs; empty when it matches everything. A field
+ * that this library does not know becomes `raw=` and its bytes, which `parseMatch` reads and ovs-ofctl does not.
+ */
 export function formatMatch(match: Match): string {
   const kind = findKind(match);
   const written = new Set(Object.keys(kind?.[1] ?? {}));
@@ -119,5 +123,5 @@ export function formatMatch(match: Match): string {
     if (value === undefined || written.has(name)) return [];
     return [`${matchName(name)}=${formatValue(name, value)}`];
   });
-  return terms.join(',');
+  return [...terms, ...(match.raw ?? []).map((field) => `raw=${field}`)].join(',');
 }

@@ -59,6 +59,7 @@ const matches: readonly Row[] = [
   matching({ in_port: 'LOCAL' }, 'ok'),
   matching({ eth_type: 0x0806, arp_op: 256 }, 'OFPBMC_BAD_VALUE'),
   matching({ mpls_label: 1 }, 'OFPBMC_BAD_PREREQ'),
+  matching({ raw: ['0002000412345678'] }, 'OFPBMC_BAD_FIELD'),
 ];
 
 const acting = (match: Match, actions: readonly Action[], expected: string): Row => [

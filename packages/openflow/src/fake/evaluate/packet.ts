@@ -1,11 +1,12 @@
 /** A packet by its fields, as tables see it and actions change it. */
 import { parseFieldValue, formatFieldValue, type FieldValue } from '../../field-value.js';
 import { fieldOf, fields, type FieldName } from '../../fields.js';
+import type { KnownFields } from '../../match.js';
 import { isAllowed, type Lookup } from '../../prerequisites.js';
 import { spanOf, type Subfield } from '../../subfield.js';
 
 /** Fields of a packet, exact; those that are absent are zero. */
-export type PacketFields = { readonly [Name in FieldName]?: FieldValue };
+export type PacketFields = KnownFields;
 
 const PRESENT = 0x1000n;
 const shortMask = 0xffffn;
