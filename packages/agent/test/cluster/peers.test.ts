@@ -87,6 +87,15 @@ test('what an interrupted change has taken away comes back when it is wanted aga
   ]);
 });
 
+test('a block that was split leaves no route behind, also when that was interrupted', async () => {
+  await follow([
+    { kind: 'move-block', block: 4, to: 0 },
+    settled,
+    { kind: 'split-block', block: 4 },
+    { kind: 'settle', calls: 0 },
+  ]);
+});
+
 test('a block goes from one peer to another also when they travel apart', async () => {
   const system = createFakeSystem();
   const engine = createEngine({ backends: createLinuxBackends(system) });
