@@ -48,7 +48,9 @@ class RenderedNode {
       }),
     ];
     this.#links = endpoints;
-    this.#renderer.apply(this.#compiler.apply(changes), links);
+    // A forwarded packet passes host endpoints as well, and the evaluator has only a node's own traffic of them.
+    const ofPods = changes.filter(({ topic }) => topic !== 'host-endpoint');
+    this.#renderer.apply(this.#compiler.apply(ofPods), links);
   }
 
   interpret(): Interpreter {
