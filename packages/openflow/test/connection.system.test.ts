@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import {
   addFlow,
   addGroup,
@@ -15,28 +15,17 @@ import {
   type Flow,
   type FlowRemoved,
   type PacketIn,
-  type SwitchConnection,
   SwitchError,
   type SwitchEvent,
 } from '@podwire/openflow';
-import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
+import { useSwitch } from './private-switch.js';
 
-let real: PrivateSwitch;
-let connection: SwitchConnection;
-
-before(async () => {
-  real = await startPrivateSwitch();
-  connection = await openSwitch(real.socket);
-});
-after(async () => {
-  connection?.close();
-  await real?.close();
-});
+const used = useSwitch();
 beforeEach(async () => {
-  await connection.applyBundle([deleteFlows(), deleteAllGroups()]);
+  await used.connection.applyBundle([deleteFlows(), deleteAllGroups()]);
 });
 
-const dumpFlows = async (): Promise<Flow[]> => (await connection.dump('flow')).map(({ flow }) => flow);
+const dumpFlows = async (): Promise<Flow[]> => (await used.connection.dump('flow')).map(({ flow }) => flow);
 
 test('a bundle makes all of its changes', async () => {
   const group = { id: 5, type: 'all', buckets: [{ actions: [{ type: 'output', port: 1 }] }] } as const;
@@ -44,15 +33,15 @@ test('a bundle makes all of its changes', async () => {
     { table: 0, priority: 7, match: { in_port: 1 }, actions: [{ type: 'group', group: 5 }] },
     { table: 3, priority: 9, match: { eth_type: 0x0800, ip_dst: '10.0.0.0/8' }, cookie: '0xabc', goto: 9 },
   ];
-  await connection.applyBundle([addGroup(group), ...flows.map(addFlow)]);
+  await used.connection.applyBundle([addGroup(group), ...flows.map(addFlow)]);
   assert.deepEqual(await dumpFlows(), flows);
-  assert.deepEqual(await connection.dump('groupDescription'), [group]);
+  assert.deepEqual(await used.connection.dump('groupDescription'), [group]);
 });
 
 test('a bundle with a change that is refused makes none, and the error names that change', async () => {
   const wrong = addFlow({ match: { tcp_dst: 80 } });
   const changes = [addFlow({ table: 1 }), wrong, addFlow({ table: 2 })];
-  await assert.rejects(connection.applyBundle(changes), (error) => {
+  await assert.rejects(used.connection.applyBundle(changes), (error) => {
     assert.ok(error instanceof SwitchError);
     assert.equal(error.code, 'OFPBMC_BAD_PREREQ');
     assert.deepEqual(
@@ -66,7 +55,7 @@ test('a bundle with a change that is refused makes none, and the error names tha
 
 test('a bundle that fails only when it is committed makes no change', async () => {
   const toNowhere = addFlow({ table: 1, actions: [{ type: 'group', group: 99 }] });
-  await assert.rejects(connection.applyBundle([addFlow({ table: 2 }), toNowhere]), (error) => {
+  await assert.rejects(used.connection.applyBundle([addFlow({ table: 2 }), toNowhere]), (error) => {
     assert.ok(error instanceof SwitchError);
     assert.deepEqual(
       error.failures.map(({ index, name }) => [index, name]),
@@ -79,7 +68,7 @@ test('a bundle that fails only when it is committed makes no change', async () =
 
 test('requests outside of a bundle are carried out one by one', async () => {
   const requests = [addFlow({ table: 1 }), addFlow({ match: { tcp_dst: 80 } }), addFlow({ table: 2 })];
-  await assert.rejects(connection.send(requests), { code: 'OFPBMC_BAD_PREREQ' });
+  await assert.rejects(used.connection.send(requests), { code: 'OFPBMC_BAD_PREREQ' });
   assert.deepEqual(
     (await dumpFlows()).map(({ table }) => table),
     [1, 2],
@@ -93,15 +82,15 @@ test('flows are deleted one by one, by cookie and by match', async () => {
     match: { in_port: 1 },
     cookie,
   });
-  await connection.applyBundle(
+  await used.connection.applyBundle(
     [flow(1, '0x11'), flow(2, '0x12'), flow(3, '0x21'), flow(4, '0x31')].map(addFlow),
   );
-  await connection.send([deleteFlow(flow(4, '0x31')), deleteFlows({ cookieFilter: '0x10/0xf0' })]);
+  await used.connection.send([deleteFlow(flow(4, '0x31')), deleteFlows({ cookieFilter: '0x10/0xf0' })]);
   assert.deepEqual(
     (await dumpFlows()).map(({ table }) => table),
     [3],
   );
-  await connection.send([deleteFlows({ match: { in_port: 1 } })]);
+  await used.connection.send([deleteFlows({ match: { in_port: 1 } })]);
   assert.deepEqual(await dumpFlows(), []);
 });
 
@@ -111,8 +100,8 @@ test('a dump of more than one message is complete', async () => {
     priority: index,
     match: { reg0: index },
   }));
-  await connection.applyBundle(flows.map(addFlow));
-  const dumped = (await connection.dump('flow', { table: 7 })).map(({ flow }) => flow);
+  await used.connection.applyBundle(flows.map(addFlow));
+  const dumped = (await used.connection.dump('flow', { table: 7 })).map(({ flow }) => flow);
   assert.deepEqual(
     dumped.sort((a, b) => a.priority! - b.priority!),
     flows,
@@ -121,7 +110,7 @@ test('a dump of more than one message is complete', async () => {
 
 test('groups are modified and deleted with the flows that send to them', async () => {
   const actions = [{ type: 'output', port: 2 }] as const;
-  await connection.send([addGroup({ id: 1, type: 'indirect', buckets: [{ actions }] })]);
+  await used.connection.send([addGroup({ id: 1, type: 'indirect', buckets: [{ actions }] })]);
   const changed = {
     id: 1,
     type: 'select',
@@ -130,11 +119,11 @@ test('groups are modified and deleted with the flows that send to them', async (
       { weight: 3, actions: [] },
     ],
   } as const;
-  await connection.send([modifyGroup(changed), addFlow({ actions: [{ type: 'group', group: 1 }] })]);
-  assert.deepEqual(await connection.dump('groupDescription'), [changed]);
-  const [statistics] = await connection.dump('group');
+  await used.connection.send([modifyGroup(changed), addFlow({ actions: [{ type: 'group', group: 1 }] })]);
+  assert.deepEqual(await used.connection.dump('groupDescription'), [changed]);
+  const [statistics] = await used.connection.dump('group');
   assert.deepEqual([statistics?.id, statistics?.buckets.length], [1, 2]);
-  await connection.send([deleteGroup(1)]);
+  await used.connection.send([deleteGroup(1)]);
   assert.deepEqual(await dumpFlows(), []);
 });
 
@@ -146,32 +135,35 @@ test('meters are dumped as they were added', async () => {
     statistics: true,
     bands: [{ rate: 1000, burst: 800 }],
   } as const;
-  await connection.send([addMeter(meter), addFlow({ meter: 3, actions: [{ type: 'output', port: 1 }] })]);
-  assert.deepEqual(await connection.dump('meterConfig'), [meter]);
+  await used.connection.send([
+    addMeter(meter),
+    addFlow({ meter: 3, actions: [{ type: 'output', port: 1 }] }),
+  ]);
+  assert.deepEqual(await used.connection.dump('meterConfig'), [meter]);
   assert.equal((await dumpFlows())[0]?.meter, 3);
-  await connection.send([deleteMeter(3)]);
-  assert.deepEqual(await connection.dump('meterConfig'), []);
+  await used.connection.send([deleteMeter(3)]);
+  assert.deepEqual(await used.connection.dump('meterConfig'), []);
 });
 
 test('a packet that is sent is counted by flows and ports', async () => {
-  await connection.send([addFlow({ match: { in_port: 4 }, actions: [{ type: 'output', port: 5 }] })]);
+  await used.connection.send([addFlow({ match: { in_port: 4 }, actions: [{ type: 'output', port: 5 }] })]);
   const packet = Buffer.alloc(60);
-  await connection.send([
+  await used.connection.send([
     { type: 'packet_out', inPort: 4, actions: [{ type: 'output', port: 'TABLE' }], packet },
   ]);
   // The switch counts up when it revalidates its caches, which `revalidator/wait` makes it do.
-  await real.appctl('revalidator/wait');
-  const [entry] = await connection.dump('flow');
+  await used.real.appctl('revalidator/wait');
+  const [entry] = await used.connection.dump('flow');
   assert.deepEqual([entry?.packets, entry?.bytes], [1, 60]);
-  const sent = (await connection.dump('port')).find(({ port }) => port === 5);
+  const sent = (await used.connection.dump('port')).find(({ port }) => port === 5);
   assert.equal(sent?.sent.packets, 1);
 });
 
 test('ports and tables are described', async () => {
-  const ports = await connection.dump('portDescription');
+  const ports = await used.connection.dump('portDescription');
   assert.deepEqual(ports.find(({ port }) => port === 1)?.name, 'p1');
   assert.equal(ports.find(({ port }) => port === 'LOCAL')?.name, 'br0');
-  assert.equal((await connection.dump('table')).length, connection.features.tables);
+  assert.equal((await used.connection.dump('table')).length, used.connection.features.tables);
 });
 
 /** The events up to the first of a type. */
@@ -188,11 +180,11 @@ async function takeUntil(
 }
 
 test('changes of ports and removals of flows are reported', async () => {
-  const events = await connection.watch(['port_status', 'flow_removed']);
-  await real.vsctl('add-port', 'br0', 'extra', '--', 'set', 'Interface', 'extra', 'type=dummy');
-  await real.vsctl('del-port', 'br0', 'extra');
+  const events = await used.connection.watch(['port_status', 'flow_removed']);
+  await used.real.vsctl('add-port', 'br0', 'extra', '--', 'set', 'Interface', 'extra', 'type=dummy');
+  await used.real.vsctl('del-port', 'br0', 'extra');
   const flow: Flow = { table: 8, priority: 3, match: { reg5: 6 }, cookie: '0x77', flags: ['send_flow_rem'] };
-  await connection.send([addFlow(flow), deleteFlow(flow)]);
+  await used.connection.send([addFlow(flow), deleteFlow(flow)]);
   const seen = await takeUntil('flow_removed', events);
   const added = seen[0]?.type === 'port_status' ? seen[0] : undefined;
   assert.deepEqual([added?.change, added?.description.name], ['add', 'extra']);
@@ -204,10 +196,10 @@ test('changes of ports and removals of flows are reported', async () => {
 });
 
 test('a packet for the controller is reported', async () => {
-  const events = await connection.watch(['packet_in']);
-  await connection.send([addFlow({ table: 0, cookie: '0x9', actions: [{ type: 'controller' }] })]);
+  const events = await used.connection.watch(['packet_in']);
+  await used.connection.send([addFlow({ table: 0, cookie: '0x9', actions: [{ type: 'controller' }] })]);
   const packet = Buffer.alloc(60, 1);
-  await connection.send([
+  await used.connection.send([
     { type: 'packet_out', inPort: 4, actions: [{ type: 'output', port: 'TABLE' }], packet },
   ]);
   const [event] = await takeUntil('packet_in', events);
@@ -218,15 +210,15 @@ test('a packet for the controller is reported', async () => {
 test('a request that is aborted leaves the connection usable', async () => {
   const over = new AbortController();
   const flows = [...Array(20_000).keys()].map((index) => addFlow({ table: 9, match: { reg0: index } }));
-  const applied = connection.applyBundle(flows, { signal: over.signal });
+  const applied = used.connection.applyBundle(flows, { signal: over.signal });
   over.abort(new Error('over'));
   await assert.rejects(applied, { message: 'over' });
-  await connection.barrier();
+  await used.connection.barrier();
   assert.deepEqual(await dumpFlows(), []);
 });
 
 test('a bridge without OpenFlow 1.4 refuses the connection', async () => {
-  await real.vsctl(
+  await used.real.vsctl(
     'add-br',
     'old',
     '--',
@@ -236,15 +228,15 @@ test('a bridge without OpenFlow 1.4 refuses the connection', async () => {
     'datapath_type=dummy',
     'protocols=OpenFlow10',
   );
-  await assert.rejects(openSwitch(real.socket.replace('br0', 'old')), { code: 'OFPHFC_INCOMPATIBLE' });
+  await assert.rejects(openSwitch(used.real.socket.replace('br0', 'old')), { code: 'OFPHFC_INCOMPATIBLE' });
 });
 
 test('a connection to nothing fails with the error of the system', async () => {
-  await assert.rejects(openSwitch(`${real.socket}.none`), { code: 'ENOENT' });
+  await assert.rejects(openSwitch(`${used.real.socket}.none`), { code: 'ENOENT' });
 });
 
 test('requests on a closed connection fail', async () => {
-  const other = await openSwitch(real.socket);
+  const other = await openSwitch(used.real.socket);
   other.close();
   assert.equal(await other.closed, undefined);
   await assert.rejects(

@@ -3,7 +3,7 @@
  * that the fake switch refuses what the real one refuses.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   addFlow,
@@ -16,7 +16,6 @@ import {
   formatFlow,
   formatMatch,
   type Match,
-  openSwitch,
   parseMatch,
   parseFieldValue,
   type SwitchConnection,
@@ -26,22 +25,12 @@ import { outcome, type Request } from './compliance/environment.js';
 import { type Pipeline, pipelines } from './pipelines.js';
 import { packets } from './packets.js';
 import { nine } from './ports.js';
-import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
+import { useSwitch } from './private-switch.js';
 import { compared, readTrace, type Trace } from './trace.js';
 
 const runs = process.env['PODWIRE_TEST_LONG'] === '1' ? 1_500 : 60;
 
-let real: PrivateSwitch;
-let connection: SwitchConnection;
-
-before(async () => {
-  real = await startPrivateSwitch();
-  connection = await openSwitch(real.socket);
-});
-after(async () => {
-  connection?.close();
-  await real?.close();
-});
+const used = useSwitch();
 
 const local = { ...nine[0]!, port: 'LOCAL', name: 'br0' } as const;
 
@@ -53,7 +42,7 @@ async function fill(fake: SwitchConnection, { flows, groups }: Pipeline): Promis
       of.send([deleteFlows(), deleteAllGroups()]).then(() => 'empty'),
       ...requests.map((each) => outcome(of, each)),
     ]);
-  const [ours, theirs] = [await ask(fake), await ask(connection)];
+  const [ours, theirs] = [await ask(fake), await ask(used.connection)];
   const named = (answers: readonly string[]): string[] =>
     answers.slice(1).map((answer, index) => `${JSON.stringify(requests[index])}: ${answer}`);
   assert.deepEqual(named(ours), named(theirs));
@@ -65,7 +54,7 @@ const traceText = (packet: PacketFields): string =>
 
 async function trace(packet: PacketFields, states: readonly string[]): Promise<Trace> {
   const next = states.flatMap((state) => ['--ct-next', state.replaceAll('|', ',')]);
-  return readTrace(await real.appctl('ofproto/trace', 'br0', traceText(packet), ...next));
+  return readTrace(await used.real.appctl('ofproto/trace', 'br0', traceText(packet), ...next));
 }
 
 /** Values of the compared fields; those that are absent are zero. */
@@ -112,7 +101,7 @@ test('packets take the way through tables that Open vSwitch traces', async () =>
 
 for (const [name, hex, fields] of packets) {
   test(`Open vSwitch reads the same fields of ${name}`, async () => {
-    const text = await real.appctl('ofproto/trace', 'br0', 'in_port=1', hex);
+    const text = await used.real.appctl('ofproto/trace', 'br0', 'in_port=1', hex);
     const [, flow = ''] = /^Flow: (.*)$/m.exec(text) ?? [];
     const found = parseMatch(flow.replace(/vlan_tci1=\w+,/, ''));
     for (const [field, value] of Object.entries(fields) as [FieldName, FieldValue][])

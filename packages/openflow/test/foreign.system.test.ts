@@ -1,37 +1,18 @@
 /** Flows of others on one bridge, with fields that this library does not know: a dump has them beside its own. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import {
-  addFlow,
-  deleteFlow,
-  deleteFlows,
-  type Flow,
-  formatFlow,
-  openSwitch,
-  parseFlow,
-  type SwitchConnection,
-} from '@podwire/openflow';
-import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
+import { beforeEach, test } from 'node:test';
+import { addFlow, deleteFlow, deleteFlows, type Flow, formatFlow, parseFlow } from '@podwire/openflow';
+import { useSwitch } from './private-switch.js';
 
-let real: PrivateSwitch;
-let connection: SwitchConnection;
-
-before(async () => {
-  real = await startPrivateSwitch();
-  connection = await openSwitch(real.socket);
-  const options = '{class=0xffff,type=0,len=4}->tun_metadata0,{class=0xffff,type=1,len=124}->tun_metadata1';
-  await real.ofctl(['add-tlv-map', 'BRIDGE', options]);
-});
-after(async () => {
-  connection?.close();
-  await real?.close();
-});
-beforeEach(() => connection.applyBundle([deleteFlows()]));
+const options = '{class=0xffff,type=0,len=4}->tun_metadata0,{class=0xffff,type=1,len=124}->tun_metadata1';
+const used = useSwitch((real) => real.ofctl(['add-tlv-map', 'BRIDGE', options]));
+beforeEach(() => used.connection.applyBundle([deleteFlows()]));
 
 const own: Flow = { table: 0, priority: 7, match: { in_port: 1 }, cookie: '0x5', goto: 9 };
 const sendTo2 = { actions: [{ type: 'output', port: 2 }] } as const;
-const dumpFlows = async (): Promise<Flow[]> => (await connection.dump('flow')).map(({ flow }) => flow);
-const theirText = (): Promise<string> => real.ofctl(['dump-flows', '--no-stats', '--no-names', 'BRIDGE']);
+const dumpFlows = async (): Promise<Flow[]> => (await used.connection.dump('flow')).map(({ flow }) => flow);
+const theirText = (): Promise<string> =>
+  used.real.ofctl(['dump-flows', '--no-stats', '--no-names', 'BRIDGE']);
 
 const eachOption = '55'.repeat(124);
 const matches: readonly (readonly [text: string, match: Flow['match']])[] = [
@@ -47,25 +28,25 @@ const matches: readonly (readonly [text: string, match: Flow['match']])[] = [
 
 for (const [text, match] of matches)
   test(`a dump lists ${text.slice(0, 60)} beside our flow, and it is added again as it was`, async () => {
-    await real.ofctl(['add-flow', 'BRIDGE', `table=1,priority=9,${text},actions=output:2`]);
-    await connection.applyBundle([addFlow(own)]);
+    await used.real.ofctl(['add-flow', 'BRIDGE', `table=1,priority=9,${text},actions=output:2`]);
+    await used.connection.applyBundle([addFlow(own)]);
     const foreign: Flow = { table: 1, priority: 9, match: match!, ...sendTo2 };
     assert.deepEqual(await dumpFlows(), [own, foreign]);
 
     const before = await theirText();
-    await connection.applyBundle([deleteFlow(foreign)]);
+    await used.connection.applyBundle([deleteFlow(foreign)]);
     assert.deepEqual(await dumpFlows(), [own]);
-    await connection.applyBundle([addFlow(parseFlow(formatFlow(foreign)))]);
+    await used.connection.applyBundle([addFlow(parseFlow(formatFlow(foreign)))]);
     assert.equal(await theirText(), before);
   });
 
 test('our flows are replaced by their cookie, and a flow of others stays', async () => {
-  await real.ofctl(['add-flow', 'BRIDGE', 'table=1,cookie=0x9,tun_metadata0=0x1,actions=drop']);
-  await connection.applyBundle([addFlow(own)]);
+  await used.real.ofctl(['add-flow', 'BRIDGE', 'table=1,cookie=0x9,tun_metadata0=0x1,actions=drop']);
+  await used.connection.applyBundle([addFlow(own)]);
   const theirs = (await dumpFlows()).filter(({ cookie }) => cookie === '0x9');
   assert.equal(theirs.length, 1);
   const next = { ...own, match: { in_port: 3 } };
-  await connection.applyBundle([deleteFlows({ cookieFilter: '0x5' }), addFlow(next)]);
+  await used.connection.applyBundle([deleteFlows({ cookieFilter: '0x5' }), addFlow(next)]);
   assert.deepEqual(await dumpFlows(), [next, ...theirs]);
 });
 
@@ -74,7 +55,7 @@ test('actions with unknown fields are dumped as bytes, and added again as they w
     'set_field:0x5->tun_metadata0,move:NXM_NX_TUN_METADATA0[0..15]->NXM_NX_REG0[0..15]',
     'clone(set_field:0x6->nsh_ttl),learn(table=3,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[])',
   ];
-  await real.ofctl([
+  await used.real.ofctl([
     'add-flow',
     'BRIDGE',
     `table=1,priority=9,dl_type=0x894f,actions=${actions.join(',')},output:2`,
@@ -85,6 +66,6 @@ test('actions with unknown fields are dumped as bytes, and added again as they w
     flow?.actions?.map(({ type }) => type),
     ['raw', 'raw', 'clone', 'raw', 'output'],
   );
-  await connection.applyBundle([deleteFlows(), addFlow(flow)]);
+  await used.connection.applyBundle([deleteFlows(), addFlow(flow)]);
   assert.equal(await theirText(), before);
 });

@@ -2,6 +2,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { after, before } from 'node:test';
+import { openSwitch, type SwitchConnection } from '@podwire/openflow';
 import { run, start, type RunningProcess } from '@podwire/testkit';
 
 export interface PrivateSwitch {
@@ -44,6 +46,31 @@ export async function startPrivateSwitch(): Promise<PrivateSwitch> {
     await close();
     throw error;
   }
+}
+
+export interface UsedSwitch {
+  real: PrivateSwitch;
+  connection: SwitchConnection;
+}
+
+/**
+ * For the tests of a file: starts a switch with a connection to its bridge before them, and ends both after them.
+ * @param prepare is part of the start: two hooks of a file may run side by side
+ */
+export function useSwitch(prepare?: (real: PrivateSwitch) => Promise<unknown>): UsedSwitch {
+  const used = {} as UsedSwitch;
+  before(async () => {
+    used.real = await startPrivateSwitch();
+    used.connection = await openSwitch(used.real.socket);
+    await prepare?.(used.real);
+  });
+  after(async () => {
+    // A start that has failed leaves them out.
+    const { connection, real } = used as Partial<UsedSwitch>;
+    connection?.close();
+    await real?.close();
+  });
+  return used;
 }
 
 async function startIn(directory: string, daemons: RunningProcess[]): Promise<Omit<PrivateSwitch, 'close'>> {

@@ -1,29 +1,12 @@
 /** Connection tracking of real packets is the oracle of that of the fake switch: the same flows are hit as often. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import {
-  addFlow,
-  connectSwitch,
-  deleteFlows,
-  openSwitch,
-  parseFlow,
-  type SwitchConnection,
-} from '@podwire/openflow';
+import { test } from 'node:test';
+import { addFlow, connectSwitch, deleteFlows, parseFlow, type SwitchConnection } from '@podwire/openflow';
 import { FakeSwitch, type PacketFields } from '@podwire/openflow/fake';
 import { nine } from './ports.js';
-import { type PrivateSwitch, startPrivateSwitch } from './private-switch.js';
+import { useSwitch } from './private-switch.js';
 
-let real: PrivateSwitch;
-let connection: SwitchConnection;
-
-before(async () => {
-  real = await startPrivateSwitch();
-  connection = await openSwitch(real.socket);
-});
-after(async () => {
-  connection?.close();
-  await real?.close();
-});
+const used = useSwitch();
 
 const client = '10.0.0.1';
 const server = '10.0.0.9';
@@ -105,15 +88,15 @@ for (const [name, flows, packets] of cases) {
     const fake = new FakeSwitch({ ports: nine });
     const near = await connectSwitch(fake.connect());
     const changes = [deleteFlows(), ...flows.map((flow) => addFlow(parseFlow(flow)))];
-    await connection.applyBundle(changes);
+    await used.connection.applyBundle(changes);
     await near.applyBundle(changes);
     for (const { port, text, fields } of packets) {
-      await real.appctl('netdev-dummy/receive', `p${port}`, `in_port(${port}),${text}`);
+      await used.real.appctl('netdev-dummy/receive', `p${port}`, `in_port(${port}),${text}`);
       // The caches of the datapath give their counters to the flows, and the next packet asks the tables again.
-      await real.appctl('revalidator/purge');
+      await used.real.appctl('revalidator/purge');
       fake.evaluate(fields);
     }
-    assert.deepEqual(await countHits(near), await countHits(connection));
+    assert.deepEqual(await countHits(near), await countHits(used.connection));
     near.close();
   });
 }
