@@ -69,8 +69,6 @@ export interface ApplyScopeOptions extends CallOptions {
   readonly engine: Pick<Engine, 'change'>;
   /** Of its `pod` place. */
   readonly namespace?: NamespaceIdentity;
-  /** Resources of a scope that is gone: an earlier call may have failed to remove some of them. */
-  readonly left?: readonly Resource[];
 }
 
 export interface FollowOutcome extends ApplyOutcome {

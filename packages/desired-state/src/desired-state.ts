@@ -37,7 +37,6 @@ export class DesiredState {
   /** For single scopes: to mark them, to plan one at once, to wait until some are in force. */
   readonly planner: Planner<Resource>;
   readonly #log: Log;
-  readonly #keyOf: (resource: Resource, scope: Scope) => string;
   readonly #kinds = new Map<string, AnyKind>();
   /** The planner looks up sources when it reads: kinds may come after it. */
   readonly #sources: Record<string, (id: string) => unknown> = {};
@@ -56,12 +55,11 @@ export class DesiredState {
 
   constructor({ kinds, log }: DesiredStateOptions) {
     this.#log = log;
-    this.#keyOf = (resource, scope) => keyIn(kinds, resource, scope);
     this.planner = new Planner<Resource>({
       plan: (scope, read) => this.#plan(scope, read),
       sources: this.#sources,
       derivations: this.#derivations,
-      keyOf: this.#keyOf,
+      keyOf: (resource, scope) => keyIn(kinds, resource, scope),
       describe: kinds.describe,
       onPlanError: (scope, error) => this.#planErrors.set(scope, error),
     });
@@ -133,11 +131,10 @@ export class DesiredState {
    * {@link noteUndone} after an error that left nothing.
    * @throws PodwireError PLAN_CONFLICT; the plan's error, the engine's, or the signal's reason
    */
-  async applyScope(scope: Scope, { left = [], namespace, ...options }: ApplyScopeOptions): Promise<void> {
+  async applyScope(scope: Scope, { namespace, ...options }: ApplyScopeOptions): Promise<void> {
     const owner = { owner: this.ownerOf(scope), ...compact({ namespace }) };
-    const keys = left.map((resource) => this.#keyOf(resource, scope));
     for (;;) {
-      const changes = this.planner.planNow(scope, keys);
+      const changes = this.planner.planNow(scope);
       this.#refuseConflict(scope);
       await applyAtOnce(this.planner, changes, { ...options, owner });
       if (this.planner.isInForce([scope])) return;

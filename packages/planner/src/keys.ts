@@ -2,6 +2,7 @@
 import { type Claimant, type Claims, dropClaim, findLosers, hasKey, putClaim, sharesKey } from './claims.js';
 import { isSame } from './content.js';
 import type { Action, Change, Conflict, Scope } from './contract.js';
+import { PendingKeys } from './pending.js';
 
 export interface KeyOptions<R> {
   /** Two resources of one key cannot both be there. A place that a scope has for itself makes a key its own. */
@@ -25,8 +26,7 @@ const nothing: readonly never[] = [];
 export class Keys<R> {
   readonly #options: KeyOptions<R>;
   readonly #entries = new Map<string, Entry<R>>();
-  /** Keys where something may have to happen. */
-  readonly #pending = new Set<string>();
+  readonly #pending = new PendingKeys();
   readonly #failed = new Map<string, unknown>();
   readonly #conflicts = new Set<string>();
 
@@ -100,7 +100,7 @@ export class Keys<R> {
   }
 
   retry(): void {
-    for (const key of this.#failed.keys()) this.#pending.add(key);
+    for (const key of this.#failed.keys()) this.#pending.add(key, this.#entries.get(key)!.holder);
     this.#failed.clear();
   }
 
@@ -148,11 +148,16 @@ export class Keys<R> {
     return isAll;
   }
 
-  /** Something that was applied for the scope has to go. Looks at all pending keys. */
+  /** Keys with something that was applied for the scope and may have to go. */
+  pendingOf(scope: Scope): Iterable<string> {
+    return this.#pending.heldBy(scope);
+  }
+
+  /** Something that was applied for the scope has to go. */
   isLeaving(scope: Scope): boolean {
-    for (const key of this.#pending) {
+    for (const key of this.pendingOf(scope)) {
       const entry = this.#entries.get(key)!;
-      if (entry.holder === scope && entry.present.length > 0 && !this.#isDone(key, entry)) return true;
+      if (entry.present.length > 0 && !this.#isDone(key, entry)) return true;
     }
     return false;
   }
@@ -168,11 +173,11 @@ export class Keys<R> {
     this.#note(key, entry, dropClaim(entry, claimant));
   }
 
-  #note(key: string, { differing, uncertain }: Entry<R>, hasChanged: boolean): void {
+  #note(key: string, { differing, uncertain, holder }: Entry<R>, hasChanged: boolean): void {
     if (differing > 0) this.#conflicts.add(key);
     else this.#conflicts.delete(key);
     if (!hasChanged && !uncertain) return;
-    this.#pending.add(key);
+    this.#pending.add(key, holder);
     this.#failed.delete(key);
   }
 
@@ -192,7 +197,7 @@ export class Keys<R> {
   /** The plan may have changed while it was under way. */
   #settleIfDone(key: string, entry: Entry<R>): void {
     if (this.#isDone(key, entry)) this.#settle(key, entry);
-    else this.#pending.add(key);
+    else this.#pending.add(key, entry.holder);
   }
 
   #settle(key: string, { winner, present }: Entry<R>): void {

@@ -65,15 +65,15 @@ export class Planner<R> {
 
   /**
    * Plans one scope at once, for a call that waits for it. Marks of others stay.
-   * @param also keys that an earlier attempt may have left, of a scope that is gone
-   * @returns what has to be done at the keys that the scope has or had, apart from those that are under way; {@link inForce}
-   *   waits for these
+   * @returns what has to be done at the keys that the scope has or had, also where an earlier call has not come to an end, apart
+   *   from those that are under way; {@link inForce} waits for these
    * @throws the plan's error
    */
-  planNow(scope: Scope, also: Iterable<string> = []): Change<R>[] {
-    const keys = new Set([...this.#scopes.keysOf(scope), ...also]);
+  planNow(scope: Scope): Change<R>[] {
+    const keys = new Set(this.#scopes.keysOf(scope));
     const failure = this.#scopes.plan(scope);
     for (const key of this.#scopes.keysOf(scope)) keys.add(key);
+    for (const key of this.#keys.pendingOf(scope)) keys.add(key);
     this.#announce();
     if (failure !== undefined) throw failure.error;
     return this.#keys.difference(keys);

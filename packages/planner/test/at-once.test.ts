@@ -37,3 +37,16 @@ test('throws the error of the engine, and is tried again with the next differenc
   await applyAtOnce(planner, planner.difference(), options);
   expect(kernel.present.size).toBe(planner.planned().size);
 });
+
+test('finishes a removal that an earlier call for the scope has not brought to its end', async () => {
+  const { facts, kernel, planner, options } = createWorld();
+  await applyAtOnce(planner, planner.planNow('peer/a'), options);
+  facts.set('peer/a', fact('192.0.2.1', '10.0.0.0/26'));
+  const refused = { ...options, engine: { change: () => Promise.reject(new Error('refused')) } };
+  await expect(applyAtOnce(planner, planner.planNow('peer/a'), refused)).rejects.toThrow('refused');
+  const again = planner.planNow('peer/a');
+  expect(again.map(({ key, action }) => [key, action])).toEqual([['route 10.0.1.0/26', 'remove']]);
+  await applyAtOnce(planner, again, options);
+  expect(kernel.present.size).toBe(planner.planned().size);
+  expect(planner.planNow('peer/a')).toEqual([]);
+});

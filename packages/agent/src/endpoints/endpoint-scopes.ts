@@ -57,9 +57,7 @@ export class EndpointScopes {
     record: EndpointRecord,
     options: CallOptions & { readonly engine: Pick<Engine, 'change'> },
   ): Promise<void> {
-    const { namespace, resources, phase } = record;
-    const left = phase === 'removing' ? resources : [];
-    await this.#desired.applyScope(scopeOf(record), { ...options, namespace, left });
+    await this.#desired.applyScope(scopeOf(record), { ...options, namespace: record.namespace });
   }
 
   /** The record is gone, and the call that was to apply it has left nothing in the kernel. */

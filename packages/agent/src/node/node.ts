@@ -223,11 +223,7 @@ export class NodeState {
   #replan(): Change<Resource>[] {
     const { planner } = this.#options.desired;
     planner.noteChanged(['sides', 'other-pools']);
-    const changes = planner.planNow(scope);
-    const keys = new Set(changes.map(({ key }) => key));
-    // A removal that was interrupted is about no key of the list any more.
-    const left = planner.difference().filter((change) => change.scope === scope && !keys.has(change.key));
-    return [...changes, ...left];
+    return planner.planNow(scope);
   }
 
   /** For an ADD: what a new block needs. Everything else is for {@link sync} and reconcile, which can replace things. */
