@@ -267,8 +267,11 @@ export interface DeferredDeletion {
   readonly batches: number;
   /** Things in one batch. */
   readonly batchSize: number;
-  /** Batches that are not empty, of this process or an earlier one. */
-  list(options: SessionOptions): Promise<readonly number[]>;
+  /**
+   * Batches that are not empty, of this process or an earlier one.
+   * @param snapshot to take it from, where there is one; what was deleted since may be among it
+   */
+  list(options: SessionOptions, snapshot?: Snapshot): Promise<readonly number[]>;
   /** Deletes everything in the batch. */
   delete(batch: number, options: SessionOptions): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { describeError } from '@podwire/errors';
 import type { FaultPoints } from '@podwire/platform';
-import type { DeferredDeletion, SessionOptions } from './contract.js';
+import type { DeferredDeletion, SessionOptions, Snapshot } from './contract.js';
 import { type AbandonedCalls, CallGuard } from './session-calls.js';
 
 /** When deferred deletions run, in milliseconds: after so long without a call, at the latest after so long. */
@@ -84,8 +84,8 @@ export class DeferredQueue {
   }
 
   /** Takes over all batches that an earlier process, or a prune, has left something in. */
-  async adoptAll(signal: AbortSignal): Promise<void> {
-    const batches = await this.#call(signal, async (call) => this.#options.deletion.list(call));
+  async adoptAll(signal: AbortSignal, snapshot?: Snapshot): Promise<void> {
+    const batches = await this.#call(signal, async (call) => this.#options.deletion.list(call, snapshot));
     for (const batch of batches) this.adopt(batch);
   }
 

@@ -69,8 +69,9 @@ export async function pruneLeftovers(
     const changes: Change[] = [];
     for (const name of [...context.backends.keys()].reverse()) {
       try {
-        changes.push(...(await pruneBackend(context, sessions, name, wanted, snapshots.get(name))));
-        await context.queues.get(name)?.adoptAll(signal);
+        const snapshot = snapshots.get(name);
+        changes.push(...(await pruneBackend(context, sessions, name, wanted, snapshot)));
+        await context.queues.get(name)?.adoptAll(signal, snapshot);
       } catch (error) {
         if (!hasCode(error, 'BACKEND_SILENT')) throw error;
         changes.push({ action: 'failed', what: `leftovers in ${name}`, error });

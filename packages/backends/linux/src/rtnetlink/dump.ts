@@ -28,6 +28,10 @@ import type { NamespaceView } from './view.js';
  * grows, also for the neighbours of another namespace (net/core/neighbour.c, neigh_hash_grow). So `neighbour` asks again.
  */
 export interface Dump extends NamespaceView, Snapshot {
+  /** All that are in service. */
+  links(): Iterable<Link>;
+  /** Those that wait for their deletion. */
+  deletedLinks(): readonly Link[];
   routes(): readonly Route[];
   neighbours(link: Link): readonly Neighbour[];
   forwarding(link: Link): readonly ForwardingEntry[];
@@ -35,10 +39,13 @@ export interface Dump extends NamespaceView, Snapshot {
 }
 
 export function dumpNamespace({ route }: KernelNamespace): Dump {
-  const links = once(() => {
-    const inService = listLinks(route, { inetSettings: true }).filter((link) => !isMarkedForDeletion(link));
-    return indexBy(inService, ({ name }) => name);
-  });
+  const listed = once(() => listLinks(route, { inetSettings: true }));
+  const links = once(() =>
+    indexBy(
+      listed().filter((link) => !isMarkedForDeletion(link)),
+      ({ name }) => name,
+    ),
+  );
   const addresses = once(() => groupBy(listAddresses(route), (entry) => entry.link));
   const routes4 = once(() => listRoutes(route, { family: 4 }));
   const routes6 = once(() => listRoutes(route, { family: 6 }));
@@ -61,6 +68,8 @@ export function dumpNamespace({ route }: KernelNamespace): Dump {
   );
   return {
     link: (name) => links().get(name),
+    links: () => links().values(),
+    deletedLinks: () => listed().filter(isMarkedForDeletion),
     addresses: (link) => addresses().get(link.index) ?? [],
     routes,
     routesTo: (destination) => routesByDestination().get(destination) ?? [],

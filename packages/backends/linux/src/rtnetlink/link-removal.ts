@@ -24,6 +24,7 @@ import {
   isMarkedForDeletion,
   LIVE_GROUP,
 } from '../marks.js';
+import type { Dump } from './dump.js';
 import type { Ifb, Veth, Vxlan } from './resources.js';
 import { together } from './send.js';
 
@@ -212,8 +213,9 @@ export function createLinkDeletion({ host, background }: Kernel): DeferredDeleti
   return {
     batches: DELETION_GROUPS,
     batchSize: 32,
-    async list() {
-      const links = listLinks(host.route).filter(isMarkedForDeletion);
+    async list(_options, snapshot) {
+      const links =
+        (snapshot as Dump | undefined)?.deletedLinks() ?? listLinks(host.route).filter(isMarkedForDeletion);
       return Promise.resolve([...new Set(links.map(({ group }) => batchOfGroup(group!)))]);
     },
     async delete(batch, { signal }) {

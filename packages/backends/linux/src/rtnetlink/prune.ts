@@ -6,15 +6,15 @@ import {
   deleteRouteRequest,
   type InterfaceAddressEntry,
   type Link,
-  listLinks,
   NetlinkBatchError,
   type NetlinkConnection,
+  NetlinkError,
   type NetlinkRequest,
   type NewRoute,
+  readLink,
   type Route,
 } from '@podwire/netlink';
 import { entryKey, linkKey } from '../keys.js';
-import type { Kernel } from '../kernel.js';
 import { ADDRESS_LABEL, LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
 import type { Dump } from './dump.js';
 import { keepOthers } from './last-address.js';
@@ -29,11 +29,8 @@ export interface Leftover extends MarkedThing {
   readonly request?: () => NetlinkRequest;
 }
 
-/**
- * Everything of ours on the host: what is on tunnels that are wanted, routes of our protocol, links of our group. Links
- * are listed anew; a dump leaves those out that are no longer in service.
- */
-export function listMarked({ host }: Kernel, dump: Dump, wanted: readonly Resource[]): Leftover[] {
+/** Everything of ours on the host: what is on tunnels that are wanted, routes of our protocol, links of our group. */
+export function listMarked(dump: Dump, wanted: readonly Resource[]): Leftover[] {
   const tunnels = new Set(wanted.flatMap((resource) => (resource.kind === 'vxlan' ? [resource.name] : [])));
   return [
     ...[...tunnels].flatMap((name) => listOnTunnel(dump, name)),
@@ -42,7 +39,7 @@ export function listMarked({ host }: Kernel, dump: Dump, wanted: readonly Resour
       .routes()
       .filter(({ protocol }) => protocol === ROUTE_PROTOCOL)
       .map(markedRoute),
-    ...listLinks(host.route)
+    ...[...dump.links()]
       .filter(({ group }) => group === LIVE_GROUP)
       .map((link) => ({ key: linkKey('host', link.name), what: `link ${link.name}`, link })),
   ];
@@ -112,6 +109,7 @@ export function pruneBatch(context: RemovalContext, things: readonly Leftover[])
   for (const thing of things) {
     if (thing.link === undefined) continue;
     try {
+      requireOurs(context.kernel.host.route, thing.link);
       deleteLater(context, [thing.link]);
     } catch (error) {
       failures.set(thing, error);
@@ -120,6 +118,16 @@ export function pruneBatch(context: RemovalContext, things: readonly Leftover[])
   const entries = things.filter(({ link }) => link === undefined);
   if (entries.length > 0) deleteEntries(context.kernel.host.route, entries, failures);
   return failures;
+}
+
+/**
+ * A link was listed before anything was repaired: it may have got its name back since, or have been given up. Its index may be another
+ * link's by now, since one that comes back from a pod brings its own.
+ */
+function requireOurs(route: NetlinkConnection, { index, name }: Link): void {
+  const now = readLink(route, index);
+  if (now?.name !== name || now.group !== LIVE_GROUP)
+    throw new NetlinkError('ENODEV', `link ${name} is gone`);
 }
 
 function deleteEntries(

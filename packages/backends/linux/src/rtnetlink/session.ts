@@ -181,7 +181,7 @@ export class RtnetlinkSession implements Session, LinkNumbers {
 
   async listMarked(wanted: readonly Resource[], snapshot: Snapshot | undefined): Promise<MarkedThing[]> {
     const dump = (snapshot as Dump | undefined) ?? dumpNamespace(this.#kernel.host);
-    return Promise.resolve(listMarked(this.#kernel, dump, wanted));
+    return Promise.resolve(listMarked(dump, wanted));
   }
 
   async prune(things: readonly MarkedThing[]): Promise<Map<MarkedThing, unknown>> {
