@@ -24,6 +24,7 @@ import { buildKubernetes, kubernetesDirectory } from './kubernetes/build.mjs';
 import { missingPackages, packagesFor } from './setup/debian.mjs';
 import { SetupError } from './setup/show.mjs';
 import { checkAftermath } from './test/aftermath.mjs';
+import { bundlePrograms } from './test/bundles.mjs';
 import { endAllGroups } from './test/children.mjs';
 import { limitFlaky, runFailedAgain } from './test/flaky.mjs';
 import { runLint } from './test/lint.mjs';
@@ -127,6 +128,7 @@ async function runPhases({ names, grep, quick, long, times, load, files }) {
   const context = { root, grep, quick, files, temporary, env, seconds };
   const touchesMachine = names.some((each) => !harmless.has(each));
   if (touchesMachine) await checkPrerequisites();
+  if (touchesMachine) Object.assign(env, await bundlePrograms(root));
   const before = touchesMachine ? takeMachineState() : undefined;
   const results =
     times === undefined

@@ -5,7 +5,15 @@ import { pathToFileURL } from 'node:url';
 import { runOrFail } from './run.mjs';
 
 /** npm packages that a node alone never loads, and one with a native part. They stay where npm put them. */
-const EXTERNAL = ['koffi', '@grpc/*', '@opentelemetry/*', 'protobufjs', 'protobufjs/*', 'lmdb', 'msgpackr'];
+export const externalPackages = [
+  'koffi',
+  '@grpc/*',
+  '@opentelemetry/*',
+  'protobufjs',
+  'protobufjs/*',
+  'lmdb',
+  'msgpackr',
+];
 
 /** Entry of `bin/podwire agent`, without the other commands. */
 const entry = `
@@ -45,7 +53,7 @@ async function writeBundle(root, outfile) {
     format: 'cjs',
     legalComments: 'none',
     minifySyntax: true,
-    external: EXTERNAL,
+    external: externalPackages,
     plugins: [otherCommands, ownDirectories],
     logLevel: 'error',
   });
@@ -63,10 +71,10 @@ const otherCommands = {
 };
 
 /** Files beside a module are found from where the module was, not from the bundle. */
-const ownDirectories = {
+export const ownDirectories = {
   name: 'own-directories',
   setup(build) {
-    build.onLoad({ filter: /\/packages\/.*\/dist\/src\/.*\.js$/ }, async ({ path: file }) => {
+    build.onLoad({ filter: /\/(packages\/.*|test)\/dist\/.*\.js$/ }, async ({ path: file }) => {
       const text = await fs.promises.readFile(file, 'utf8');
       return { contents: text.replaceAll('import.meta.dirname', JSON.stringify(path.dirname(file))) };
     });

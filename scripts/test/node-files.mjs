@@ -23,7 +23,7 @@ export function findTests(root, ending, filters) {
 }
 
 /** `packages/x/test/y.ts` is compiled to `packages/x/dist/test/y.js`, `test/y.ts` to `test/dist/y.js`. */
-const compiledOf = (source) =>
+export const compiledOf = (source) =>
   source
     .replace(/^test\//, 'test/dist/')
     .replace(/\/test\//, '/dist/test/')

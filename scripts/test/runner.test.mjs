@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { programs } from './bundles.mjs';
 import { findCommandFaults, readCommands } from './contributing.mjs';
 import { describeFailure, kindOf, limitFlaky, runFailedAgain } from './flaky.mjs';
 import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
@@ -373,5 +374,11 @@ describe('findCommandFaults', () => {
     expect(findCommandFaults(root).join()).toMatch(/does not exist/);
     lay('npm run lint   # [new] all');
     expect(findCommandFaults(root).join()).toMatch(/unknown mark/);
+  });
+});
+
+describe('programs that are bundled for tests', () => {
+  it.each(programs)('%s is there', (file) => {
+    expect(fs.existsSync(path.join(import.meta.dirname, '../..', file))).toBe(true);
   });
 });

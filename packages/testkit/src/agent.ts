@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { PrivateHost } from './private-host.js';
+import { bundledProgram } from './bundled-program.js';
 import type { Exit, RunningProcess } from './processes.js';
 
 const repository = path.resolve(import.meta.dirname, '../../../..');
@@ -51,7 +52,7 @@ export async function startAgent(host: PrivateHost, options: AgentOptions = {}):
   const config = { ...own, ...options.config };
   const configFile = at('config.yaml');
   fs.writeFileSync(configFile, JSON.stringify(config)); // JSON is YAML too
-  const argv = [...(options.entry ?? defaultAgentEntry), '--config', configFile];
+  const argv = [...(options.entry ?? defaultAgentEntry).map(bundledProgram), '--config', configFile];
   const logFile = at('log');
   const log = (): string => fs.readFileSync(logFile, 'utf8');
   let current: RunningProcess;

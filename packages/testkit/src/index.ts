@@ -1,4 +1,5 @@
 export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
+export { bundledProgram } from './bundled-program.js';
 export {
   type ClusterHost,
   type ClusterHosts,

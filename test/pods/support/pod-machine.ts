@@ -10,6 +10,7 @@ import { replaceFileSync } from '@podwire/platform';
 import type { LoopSettings, PodView } from '@podwire/podlet';
 import {
   type Agent,
+  bundledProgram,
   createPrivateHost,
   installPlugin,
   mountsBelow,
@@ -162,7 +163,7 @@ function writeNetwork({ confDir, leases }: Paths, after: readonly object[] = [])
 export function startEntry(host: PrivateHost, entry: string, config: object, orders: string): Service {
   const file = path.join(host.directory, `${entry}.json`);
   fs.writeFileSync(file, JSON.stringify(config));
-  const program = path.join(import.meta.dirname, `${entry}.js`);
+  const program = bundledProgram(path.join(import.meta.dirname, `${entry}.js`));
   return createService(host, [process.execPath, program, '--config', file], { PODWIRE_FAULTS: orders });
 }
 
