@@ -36,6 +36,8 @@ export default defineConfig({
     maxWorkers: 2,
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 60_000,
+    // Removing what the tests of a file have made waits for the disk as they do.
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });
