@@ -1,8 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createVirtualClock } from '../src/virtual-clock.js';
 
 const forever = new AbortController().signal;
+// Sixty sleepers at once are no leak.
+setMaxListeners(0, forever);
 
 test('sleepers wake in order of time, then of coming', async () => {
   await fc.assert(
