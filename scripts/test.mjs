@@ -45,7 +45,7 @@ const phases = {
   ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: context.seconds })],
   system: [
     'Real servers',
-    (context) => runNodeFiles('system', context, { width: 2, seconds: context.seconds }),
+    (context) => runNodeFiles('system', context, { width: 3, seconds: context.seconds }),
   ],
   kubernetes: ['The real Kubernetes', runKubernetes],
 };
