@@ -37,6 +37,10 @@ export function checkNode(node: SdnNode): void {
   requirePrefix('subnet of the node', node.subnet);
   for (const network of node.clusterNetworks) requirePrefix('cluster network', network);
   requirePrefix('service network', node.serviceNetwork);
+  const { nodeMac, gatewayMac } = node.migration ?? {};
+  // Table 10 would give packets the address that they have, and look them up without end.
+  if (nodeMac !== undefined && nodeMac === gatewayMac)
+    refuse(`node and gateway have one MAC address: ${nodeMac}`);
 }
 
 /** @throws PodwireError OBJECT_INVALID naming the pod by its address */

@@ -7,5 +7,5 @@ export { planPodFlows } from './pipeline/pod.js';
 export { describeTable, type TableName, tables } from './pipeline/tables.js';
 export { planVersionFlow, RULE_VERSION } from './pipeline/version.js';
 export { HOST_PORT, TUNNEL_PORT } from './ports.js';
-export type { Datapath, SdnMode, SdnNode, SdnPeer, SdnPod } from './types.js';
+export type { Datapath, Migration, SdnMode, SdnNode, SdnPeer, SdnPod } from './types.js';
 export { GLOBAL_VNID, isVnid, LAST_VNID } from './vnid.js';

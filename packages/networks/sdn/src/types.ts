@@ -27,6 +27,15 @@ export interface SdnNode {
   readonly datapath: Datapath;
   /** UDP port of tunnels; 4789 unless the ClusterNetwork says otherwise. */
   readonly vxlanPort: number;
+  /** While the cluster moves to OVN-Kubernetes: its nodes send everything to the MAC address of this node. */
+  readonly migration?: Migration;
+}
+
+export interface Migration {
+  /** Of the link with the node's address. */
+  readonly nodeMac: string;
+  /** Of `tun0`; another one. */
+  readonly gatewayMac: string;
 }
 
 /** A pod of this node. Its MAC address must be {@link podMac} of its address. */

@@ -36,6 +36,8 @@ export interface ClusterOptions {
   readonly datapath?: Datapath;
   readonly nodes: number;
   readonly pods: readonly PlacedPod[];
+  /** The cluster moves to OVN-Kubernetes. */
+  readonly migrates?: boolean;
   /** VNIDs of projects that have it. */
   readonly multicast?: readonly number[];
 }
@@ -45,14 +47,20 @@ export const OUTSIDE = '198.51.100.7';
 
 export const addressOf = (node: number): string => `192.0.2.${node}`;
 
-export const nodeOf = (number: number, { mode, datapath = 'system' }: ClusterOptions): SdnNode => ({
+export const nodeMac = (node: number): string => `02:00:00:00:01:0${node}`;
+export const gatewayMac = (node: number): string => `02:00:00:00:02:0${node}`;
+
+export const nodeOf = (number: number, options: ClusterOptions): SdnNode => ({
   address: addressOf(number),
   subnet: `10.128.${2 * number}.0/23`,
   clusterNetworks: ['10.128.0.0/14'],
   serviceNetwork: '172.30.0.0/16',
-  mode,
-  datapath,
+  mode: options.mode,
+  datapath: options.datapath ?? 'system',
   vxlanPort: 4789,
+  ...(options.migrates === true
+    ? { migration: { nodeMac: nodeMac(number), gatewayMac: gatewayMac(number) } }
+    : {}),
 });
 
 export const peerOf = (number: number): SdnPeer => ({

@@ -12,7 +12,7 @@ const cluster = { nodes: 2, pods: [podOf(1, 0, 42), podOf(1, 1, 0)] };
 
 /** Small nodes whose flows are written down. */
 export const goldenCases: readonly GoldenCase[] = [
-  { name: 'subnet', options: { ...cluster, mode: 'subnet' } },
+  { name: 'subnet', options: { ...cluster, mode: 'subnet', migrates: true } },
   { name: 'multitenant', options: { ...cluster, mode: 'multitenant', multicast: [42] } },
   {
     name: 'multitenant-netdev',

@@ -140,6 +140,11 @@ describe('refuses', () => {
       { subnet: '10.128.2.1/23' },
       '10.128.2.1/23 has bits set beyond its length',
     ],
+    [
+      'one MAC address for node and gateway',
+      { migration: { nodeMac: '02:00:00:00:00:01', gatewayMac: '02:00:00:00:00:01' } },
+      'node and gateway have one MAC address: 02:00:00:00:00:01',
+    ],
     ['a text for an address', { address: 'node-1' }, 'address of the node: '],
   ])('%s', (_, change, message) => {
     expect(() => planBridgeFlows({ ...node, ...change })).toThrow(

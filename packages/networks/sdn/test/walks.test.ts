@@ -1,7 +1,7 @@
 /** The ways of packets through the bridges of a cluster, each in a test. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PacketFields } from '@podwire/openflow/fake';
-import type { SdnMode } from '@podwire/network-sdn';
+import { podMac, type SdnMode } from '@podwire/network-sdn';
 import {
   addressOf,
   askService,
@@ -10,8 +10,10 @@ import {
   Cluster,
   FIRST_SOURCE,
   gateway,
+  gatewayMac,
   home,
   host,
+  nodeMac,
   nodeOf,
   OUTSIDE,
   placeOf,
@@ -194,6 +196,26 @@ describe('multicast', () => {
     const global = { ...options('multitenant'), pods: [podOf(1, 0, 0)], multicast: [0] };
     const forwarding = await Cluster.create(global);
     expect(forwarding.send(1, { ...tcp(OUTSIDE, '239.1.2.3'), in_port: 2 })).toEqual([]);
+  });
+});
+
+describe('while the cluster moves to OVN-Kubernetes', () => {
+  const fromOvn = { in_port: 1, tun_src: addressOf(2), eth_dst: nodeMac(1) };
+
+  beforeAll(async () => {
+    cluster = await Cluster.create({ ...options('multitenant'), migrates: true });
+  });
+
+  test.each([
+    ['a pod', web.ip, home(web), podMac(web.ip)],
+    ['the gateway', gateway(1), host(1), gatewayMac(1)],
+  ])('a packet for the MAC address of the node gets that of %s', (_, to, place, mac) => {
+    const arrivals = cluster.send(1, { ...tcp(farDb.ip, to), ...fromOvn, tun_id: shop });
+    expect(arrivals.map((each) => [placeOf(each), each.packet.eth_dst])).toEqual([[place, mac]]);
+  });
+
+  test('a packet of an unknown node is dropped all the same', () => {
+    expect(cluster.send(1, { ...tcp(farDb.ip, web.ip), ...fromOvn, tun_src: '192.0.2.66' })).toEqual([]);
   });
 });
 
