@@ -1,4 +1,5 @@
 export { gatewayOf, podMac } from './addresses.js';
+export { podMtu } from './mtu.js';
 export { planBridgeFlows } from './pipeline/bridge.js';
 export { planProjectFlows } from './pipeline/modes.js';
 export { planMulticastFlows, planMulticastToPeers } from './pipeline/multicast.js';
