@@ -29,6 +29,7 @@ const below = {
     linuxResources,
     linuxKeys,
   ],
+  'networks/sdn': ['networks/contract', 'networks/traffic', 'addresses', 'errors', 'openflow'],
   objects: ['platform', 'errors', 'addresses', 'apimachinery', 'store'],
   policy: ['platform', 'addresses', 'objects'],
   // Written from the documents alone: it shares nothing with the compiler that it is there to test.

@@ -62,6 +62,10 @@ export const clusterSituations = {
       site: 'packages/store/src/objects.ts',
       message: '‹/podwire/pools/web: cidr: no prefix›',
     },
+    {
+      site: 'packages/networks/sdn/src/check.ts',
+      message: '‹subnet of the node›: ‹fd00::/64› is IPv6, and the model sdn has IPv4 alone',
+    },
   ],
   OBJECT_TOO_NEW: [
     {
