@@ -42,6 +42,7 @@ const below = {
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
+  'cluster-sdn': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
   controller: ['errors', 'platform', 'store', 'cluster-state', 'cluster-ipam'],
   bird: ['errors', 'platform', 'addresses'],
   'calico-import': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam', 'objects'],

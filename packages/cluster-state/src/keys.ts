@@ -27,6 +27,8 @@ export interface Keys {
    * workloads, so that no two get the same address, and none a pool that is being deleted.
    */
   readonly poolsGeneration: string;
+  /** Written with every VNID and every subnet of OpenShift SDN that is handed out or comes back, so that none has two owners. */
+  readonly sdnGeneration: string;
 }
 
 /** The folders of the store; their names are older than those used here. Every node watches `shared`. */
@@ -63,5 +65,6 @@ export function keysBelow(root: string): Keys {
     policyStatus: (node) => at('policyStatus', node),
     leader: `${root}/leader`,
     poolsGeneration: `${root}/pools-generation`,
+    sdnGeneration: `${root}/sdn-generation`,
   };
 }

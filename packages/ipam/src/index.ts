@@ -15,6 +15,8 @@ export type {
   PoolSpec,
   Taken,
 } from './contract.js';
+export { type BlockOrder, FreeBlocks } from './free-blocks.js';
+export { FreeNumbers } from './free-numbers.js';
 export { createIpam } from './ipam.js';
 export { defaultBlockSize, gatewayOf, readPool } from './pool.js';
 export { findOverlaps, type PoolProblem, validatePools } from './validate.js';

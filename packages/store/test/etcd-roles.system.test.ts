@@ -105,6 +105,7 @@ for (const key of [
   'shared/nodes/n11',
   'shared/pools/p',
   'pools-generation',
+  'sdn-generation',
   'leader',
   'objects/core/Namespace/_/shop',
   'pod-facts/n2/default/web',

@@ -12,8 +12,7 @@ import {
   prefixOf,
 } from '@podwire/addresses';
 import type { ClusterCache, CacheChange, Pool } from '@podwire/cluster-state';
-import { type AddressRange, readPool } from '@podwire/ipam';
-import { FreeBlocks } from './free-blocks.js';
+import { type AddressRange, FreeBlocks, readPool } from '@podwire/ipam';
 
 interface PoolEntry {
   readonly pool: Pool;

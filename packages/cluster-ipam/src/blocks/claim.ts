@@ -16,7 +16,6 @@ import type { ImportedAddresses } from '../affinities/imported.js';
 import type { ClusterStore } from '../cluster-store.js';
 import type { NodePools } from '../node-pools.js';
 import type { BlockIndex } from './block-index.js';
-import { startOf } from './free-blocks.js';
 
 export type ClaimOutcome =
   | 'claimed'
@@ -188,4 +187,11 @@ export class BlockClaims {
     if (item === undefined) return undefined;
     return store.owns(cache.blocks.get(cidr)?.value) ? item.revision : undefined;
   }
+}
+
+/** Where a node begins to look: FNV-1a of its name, so that nodes that start together do not meet. */
+function startOf(node: string): number {
+  let hash = 0x811c_9dc5;
+  for (const byte of Buffer.from(node)) hash = Math.imul(hash ^ byte, 0x0100_0193) >>> 0;
+  return hash;
 }

@@ -49,6 +49,11 @@ export const clusterSituations = {
       site: 'packages/cli/src/objects/names.ts',
       message: 'there is no ‹networkpolicies/shop/web› in ‹store etcd›',
     },
+    {
+      site: 'packages/cluster-sdn/src/problems.ts',
+      message: 'there is no ClusterNetwork default, so nothing can be handed out',
+      action: 'Apply one: docs/objects.md.',
+    },
   ],
   OBJECT_CONFLICT: [
     {
@@ -65,6 +70,11 @@ export const clusterSituations = {
     {
       site: 'packages/networks/sdn/src/check.ts',
       message: '‹subnet of the node›: ‹fd00::/64› is IPv6, and the model sdn has IPv4 alone',
+    },
+    {
+      site: 'packages/cluster-sdn/src/problems.ts',
+      message: '‹network.openshift.io/v1 NetNamespace shop›: ‹netid: is missing›',
+      action: 'Correct or delete the object. Until then it is left alone, and what it has is not handed out.',
     },
   ],
   OBJECT_TOO_NEW: [
@@ -174,6 +184,31 @@ export const clusterSituations = {
     {
       site: 'packages/agent/src/endpoints/add.ts',
       message: 'the pod needs ‹group/web›, which could not be put in force',
+    },
+  ],
+  SDN_EXHAUSTED: [
+    {
+      site: 'packages/cluster-sdn/src/problems.ts',
+      message: 'no subnet is free for ‹n600› in ‹10.128.0.0/14›',
+      action:
+        'Add a range to clusterNetworks of the ClusterNetwork, or delete nodes that are not needed any more.',
+    },
+    {
+      site: 'packages/cluster-sdn/src/problems.ts',
+      message: 'no VNID is free for the namespace ‹shop›',
+      action: 'Delete namespaces that are not needed any more, or join some of them.',
+    },
+  ],
+  SDN_CHANGE_REFUSED: [
+    {
+      site: 'packages/cluster-sdn/src/plan/network-change.ts',
+      message: '‹netnamespace shop: ›cannot join ‹bar›, which has no NetNamespace',
+    },
+  ],
+  SDN_CONFLICT: [
+    {
+      site: 'packages/cluster-sdn/src/plan/subnet-faults.ts',
+      message: 'the subnets of ‹n1› and ‹n2› overlap: ‹10.128.0.0/22›, ‹10.128.2.0/23›',
     },
   ],
   BGP_REFUSED: [

@@ -11,6 +11,7 @@ import {
 } from './network-policy-api/admin-network-policy.js';
 import { clusterNetworkPolicyKind } from './network-policy-api/cluster-network-policy.js';
 import { networkPolicyKind } from './networking/network-policy.js';
+import { openshiftKinds } from './openshift/index.js';
 
 export const kinds: readonly KindDefinition[] = [
   eraseKind(namespaceKind),
@@ -21,4 +22,5 @@ export const kinds: readonly KindDefinition[] = [
   eraseKind(baselineAdminNetworkPolicyKind),
   eraseKind(clusterNetworkPolicyKind),
   ...calicoKinds,
+  ...openshiftKinds,
 ];

@@ -20,4 +20,7 @@ export type {
 } from './network-policy-api/cluster-network-policy.js';
 export type { EgressPeer, PolicySubject } from './network-policy-api/peers.js';
 export type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from './networking/network-policy.js';
+export type { ClusterNetwork } from './openshift/cluster-network.js';
+export type { HostSubnet } from './openshift/host-subnet.js';
+export type { NetNamespace } from './openshift/net-namespace.js';
 export type { LabelRequirement, LabelSelector } from './shared/label-selector.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatPrefix, parsePrefix } from '@podwire/addresses';
-import { FreeBlocks, startOf } from '../src/blocks/free-blocks.js';
+import { FreeBlocks, FreeNumbers } from '../src/index.js';
 
 const never = (): number => 0;
 
@@ -31,9 +31,26 @@ describe('free blocks', () => {
     expect(free.isFree(parsePrefix('10.0.0.128/26'))).toBe(true);
   });
 
+  it('are none where a block surrounds the pool', () => {
+    const free = new FreeBlocks(parsePrefix('10.1.0.0/16'), 24);
+    free.take(parsePrefix('10.0.0.0/8'));
+    expect([free.next(0), free.free]).toEqual([undefined, 0]);
+    free.giveBack(parsePrefix('10.0.0.0/8'));
+    expect(free.free).toBe(256);
+  });
+
+  it('are found in an order of their own', () => {
+    const backwards = { placeOf: (block: number) => 3 - block, blockAt: (place: number) => 3 - place };
+    const free = new FreeBlocks(parsePrefix('10.0.0.0/24'), 26, backwards);
+    free.take(parsePrefix('10.0.0.192/26'));
+    const found = free.next(0)!;
+    expect([formatPrefix(found), free.placeOf(found)]).toEqual(['10.0.0.128/26', 1]);
+    expect(formatPrefix(free.next(3)!)).toBe('10.0.0.0/26');
+  });
+
   it('of the largest IPv6 pool are numbers too', () => {
     const free = new FreeBlocks(parsePrefix('fd00::/8'), 122);
-    expect(free.next(startOf('node-1'), never)).toBeDefined();
+    expect(free.next(2 ** 31, never)).toBeDefined();
   });
 
   it('are what a list of all blocks would say', () => {
@@ -65,5 +82,23 @@ describe('free blocks', () => {
         },
       ),
     );
+  });
+});
+
+describe('free numbers', () => {
+  it('are taken and given back once, however often it is said', () => {
+    const free = new FreeNumbers(40);
+    for (const number of [0, 31, 32, 32]) free.take(number);
+    expect([free.free, free.isFree(31), free.isFree(33)]).toEqual([37, false, true]);
+    for (const number of [31, 31, 39]) free.giveBack(number);
+    expect([free.free, free.next(31), free.next(32)]).toEqual([38, 31, 33]);
+  });
+
+  it('are found around the end, and not at all when there are none', () => {
+    const free = new FreeNumbers(33);
+    for (let number = 1; number < 33; number++) free.take(number);
+    expect([free.firstFrom(1), free.next(1)]).toEqual([undefined, 0]);
+    free.take(0);
+    expect([free.next(7), free.free]).toEqual([undefined, 0]);
   });
 });
