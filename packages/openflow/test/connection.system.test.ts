@@ -228,15 +228,15 @@ test('a bridge without OpenFlow 1.4 refuses the connection', async () => {
     'datapath_type=dummy',
     'protocols=OpenFlow10',
   );
-  await assert.rejects(openSwitch(used.real.socket.replace('br0', 'old')), { code: 'OFPHFC_INCOMPATIBLE' });
+  await assert.rejects(openSwitch(used.real.socketOf('old')), { code: 'OFPHFC_INCOMPATIBLE' });
 });
 
 test('a connection to nothing fails with the error of the system', async () => {
-  await assert.rejects(openSwitch(`${used.real.socket}.none`), { code: 'ENOENT' });
+  await assert.rejects(openSwitch(used.real.socketOf('none')), { code: 'ENOENT' });
 });
 
 test('requests on a closed connection fail', async () => {
-  const other = await openSwitch(used.real.socket);
+  const other = await openSwitch(used.real.socketOf('br0'));
   other.close();
   assert.equal(await other.closed, undefined);
   await assert.rejects(
