@@ -18,6 +18,7 @@ import {
   SwitchError,
   type SwitchEvent,
 } from '@podwire/openflow';
+import { testFlowChanges } from './flow-changes.js';
 import { useSwitch } from './private-switch.js';
 
 const used = useSwitch();
@@ -193,6 +194,19 @@ test('changes of ports and removals of flows are reported', async () => {
     { reason, table, match, cookie },
     { reason: 'delete', table: 8, match: { reg5: 6 }, cookie: '0x77' },
   );
+});
+
+test('the flows that another connection changes are reported', async () => {
+  const [watching, other] = [
+    await openSwitch(used.real.socketOf('br0')),
+    await openSwitch(used.real.socketOf('br0')),
+  ];
+  try {
+    await testFlowChanges(watching, other);
+  } finally {
+    watching.close();
+    other.close();
+  }
 });
 
 test('a packet for the controller is reported', async () => {
