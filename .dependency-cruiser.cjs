@@ -17,6 +17,7 @@ const below = {
   engine: ['platform', 'errors'],
   'backends/linux': ['platform', 'addresses', 'engine', 'errors', 'linux', 'netlink', 'nftables'],
   'backends/ovsdb': ['platform', 'engine', 'errors', 'ovsdb'],
+  'backends/openflow': ['platform', 'engine', 'errors', 'openflow'],
   ipam: ['platform', 'errors', 'addresses'],
   'networks/contract': ['engine', 'planner'],
   'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors', linuxResources],

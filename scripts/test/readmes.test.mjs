@@ -24,6 +24,7 @@ const testedByPackage = new Set([
   '@podwire/engine',
   '@podwire/backend-linux',
   '@podwire/backend-ovsdb',
+  '@podwire/backend-openflow',
   '@podwire/ovsdb',
   '@podwire/store',
   // test/libraries compiles and runs these.

@@ -129,6 +129,7 @@ export async function observe(
     for (const resource of group) {
       const one = observed.get(resource);
       if (one === undefined) unseen.push({ resource, error });
+      else if ('unseen' in one) unseen.push({ resource, error: one.unseen });
       else all.set(resource, one);
     }
   }

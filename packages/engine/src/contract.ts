@@ -131,8 +131,12 @@ export interface Repair {
   readonly action: 'add' | 'replace';
 }
 
-/** The state of one resource, or the reason in words why its place is gone. */
-export type Observation = { readonly found: unknown } | { readonly gone: string };
+/**
+ * The state of one resource, or the reason in words why its place is gone, or the error that kept it from being seen: one
+ * of several places may be silent.
+ */
+export type Observation =
+  { readonly found: unknown } | { readonly gone: string } | { readonly unseen: unknown };
 export type Observed = ReadonlyMap<Resource, Observation>;
 
 /** State that many owners share, read at most once. Its content is the backend's business. */

@@ -1,3 +1,4 @@
+export { carryOutAsFarAsPossible } from './as-far-as-possible.js';
 export { type FaultPoints, noFaults } from '@podwire/platform';
 export type * from './contract.js';
 export { createEngine, type EngineOptions } from './create-engine.js';

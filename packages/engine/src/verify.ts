@@ -43,7 +43,7 @@ function differenceOf(
   observed: Observed,
 ): Difference | undefined {
   const observation = observed.get(resource);
-  if (observation === undefined) return undefined;
+  if (observation === undefined || 'unseen' in observation) return undefined;
   if ('gone' in observation) return { missing: observation.gone };
   return kinds.of(resource).compare(resource, observation.found);
 }

@@ -93,6 +93,7 @@ function translate(name: string, session: Session): Session {
       answer('observe', async () => {
         const observed = await session.observe(resources.map(toPlain), snapshot, call);
         const all = [...observed].map(([one, found]) => [originals.get(one)!, found] as const);
+        if (hanging.has(`${name} first`)) all[0] = [all[0]![0], { unseen: new Error('the first is hidden') }];
         return new Map(hanging.has(`${name} half`) ? all.slice(1) : all);
       }),
     listMarked: async (wanted, snapshot, call) =>
@@ -199,6 +200,23 @@ test('resources that an answer leaves out are neither right nor wrong', async ()
   await expect(engine.verify(both, options())).rejects.toThrow('two has answered half of a question');
   const changes = await engine.reconcile([both], options());
   expect(changes).toEqual([expect.objectContaining({ action: 'failed', what: 'all 1 resources in two' })]);
+});
+
+test('a resource that could not be seen has its own error, and so has what needs it', async () => {
+  await engine.apply(both, options());
+  hanging.add('two first');
+  fs.rmSync(fileOf('two'));
+  const error = new Error('the first is hidden');
+  await expect(engine.verify(both, options())).rejects.toThrow(error);
+  const changes = await engine.reconcile([both], options());
+  const what = 'two: setting size=1 in own';
+  expect(changes).toEqual([
+    // It needs the directory, of which nothing is known.
+    { action: 'failed', owner: 'both', what, error },
+    { action: 'failed', owner: 'both', what: 'all 1 resources in two', error },
+  ]);
+  hanging.clear();
+  expect(await engine.reconcile([both], options())).toEqual([{ action: 'repaired', owner: 'both', what }]);
 });
 
 test('calls that are left behind are counted by backend, also where the caller gives up', async () => {

@@ -155,6 +155,13 @@ export const errorCatalogue = {
       'Rename or delete the other row (`ovs-vsctl list Port NAME`: ours has the mark `podwire` in `external_ids`); the next reconcile makes ours.',
     cni: 110,
   },
+  FLOW_TAKEN: {
+    meaning:
+      'A flow or group that must be on a bridge of Open vSwitch has the table, priority and match, or the number, of one that Podwire has not made; or a flow of others sends to a group that is to go. That one is left as it is.',
+    action:
+      'Change or delete the other one (`ovs-ofctl -O OpenFlow14 dump-flows BRIDGE`: cookies of ours begin with 0x706f6477); the next reconcile makes ours.',
+    cni: 111,
+  },
   RECORD_IO: {
     meaning: 'An endpoint record could not be written, read or removed.',
     action: 'Check the free space and the permissions of its directory.',

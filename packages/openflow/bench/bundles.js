@@ -6,7 +6,7 @@
  * node packages/openflow/bench/bundles.js [FLOWS] [ROUNDS]
  */
 import { addFlow, deleteFlows, encodeMessage, formatFlow, openSwitch } from '@podwire/openflow';
-import { startPrivateSwitch } from '../dist/test/private-switch.js';
+import { OpenVSwitch } from '@podwire/testkit/openvswitch';
 
 const count = Number(process.argv[2] ?? 20_000);
 const rounds = Number(process.argv[3] ?? 5);
@@ -30,8 +30,8 @@ const flows = [...Array(count).keys()].map(flowOf);
 const changes = [deleteFlows(), ...flows.map(addFlow)];
 const text = ['delete', ...flows.map((flow) => `add ${formatFlow(flow)}`)].join('\n');
 
-const real = await startPrivateSwitch();
-const bridge = await openSwitch(real.socket);
+const real = await OpenVSwitch.startWithBridge();
+const bridge = await openSwitch(real.socketOf('br0'));
 const samples = { library: [], 'ovs-ofctl': [], encode: [], dump: [] };
 
 async function measure(name, work) {

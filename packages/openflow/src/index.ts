@@ -72,6 +72,7 @@ export type {
 } from './message.js';
 export type {
   Features,
+  FlowChange,
   FlowRemoved,
   PacketIn,
   PacketOut,

@@ -4,9 +4,13 @@ import type { FlowEntry, FlowMod, FlowSelector } from './flow.js';
 import type { Group, GroupMod, GroupStatistics, Meter, MeterMod } from './group.js';
 import type {
   Features,
+  FlowChange,
+  FlowRemoved,
+  PacketIn,
   PacketOut,
   PortDescription,
   PortStatistics,
+  PortStatus,
   SwitchEvent,
   TableStatistics,
 } from './port-description.js';
@@ -58,10 +62,15 @@ export type Message =
   | Change
   | MeterMod
   | PacketOut
-  | SwitchEvent
+  | PacketIn
+  | PortStatus
+  | FlowRemoved
   | DumpRequest
   | DumpReply
-  /** Which events the connection gets. */
+  /** Begins or ends reports of changes of flows. */
+  | { readonly type: 'flow_monitor'; readonly command: 'add' | 'delete' }
+  | { readonly type: 'flow_changes'; readonly changes: readonly FlowChange[] }
+  /** Which other events the connection gets. */
   | { readonly type: 'set_async'; readonly events: readonly SwitchEvent['type'][] }
   | { readonly type: 'bundle_control'; readonly bundle: number; readonly step: BundleStep }
   | { readonly type: 'bundle_add'; readonly bundle: number; readonly change: Change }

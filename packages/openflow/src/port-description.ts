@@ -1,6 +1,6 @@
 /** Ports of a switch, packets and what a switch reports by itself, as data. */
 import type { Action } from './actions.js';
-import type { FlowEntry } from './flow.js';
+import type { Flow, FlowEntry } from './flow.js';
 import type { Match } from './match.js';
 import type { Port } from './ports.js';
 
@@ -80,4 +80,17 @@ export interface FlowRemoved extends Omit<FlowEntry, 'flow'> {
   readonly match: Match;
 }
 
-export type SwitchEvent = PacketIn | PortStatus | FlowRemoved;
+/**
+ * Another connection, or the switch itself, has changed a flow. `missed`: there were more changes than the switch kept for
+ * a reader as slow as this one.
+ */
+export type FlowChange =
+  | {
+      readonly type: 'flow_change';
+      readonly change: 'add' | 'modify' | 'delete';
+      /** Without its instructions. */
+      readonly flow: Flow;
+    }
+  | { readonly type: 'flow_change'; readonly change: 'missed' };
+
+export type SwitchEvent = PacketIn | PortStatus | FlowRemoved | FlowChange;

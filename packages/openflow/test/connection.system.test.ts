@@ -18,6 +18,7 @@ import {
   SwitchError,
   type SwitchEvent,
 } from '@podwire/openflow';
+import { testFlowChanges } from './flow-changes.js';
 import { useSwitch } from './private-switch.js';
 
 const used = useSwitch();
@@ -195,6 +196,19 @@ test('changes of ports and removals of flows are reported', async () => {
   );
 });
 
+test('the flows that another connection changes are reported', async () => {
+  const [watching, other] = [
+    await openSwitch(used.real.socketOf('br0')),
+    await openSwitch(used.real.socketOf('br0')),
+  ];
+  try {
+    await testFlowChanges(watching, other);
+  } finally {
+    watching.close();
+    other.close();
+  }
+});
+
 test('a packet for the controller is reported', async () => {
   const events = await used.connection.watch(['packet_in']);
   await used.connection.send([addFlow({ table: 0, cookie: '0x9', actions: [{ type: 'controller' }] })]);
@@ -228,15 +242,15 @@ test('a bridge without OpenFlow 1.4 refuses the connection', async () => {
     'datapath_type=dummy',
     'protocols=OpenFlow10',
   );
-  await assert.rejects(openSwitch(used.real.socket.replace('br0', 'old')), { code: 'OFPHFC_INCOMPATIBLE' });
+  await assert.rejects(openSwitch(used.real.socketOf('old')), { code: 'OFPHFC_INCOMPATIBLE' });
 });
 
 test('a connection to nothing fails with the error of the system', async () => {
-  await assert.rejects(openSwitch(`${used.real.socket}.none`), { code: 'ENOENT' });
+  await assert.rejects(openSwitch(used.real.socketOf('none')), { code: 'ENOENT' });
 });
 
 test('requests on a closed connection fail', async () => {
-  const other = await openSwitch(used.real.socket);
+  const other = await openSwitch(used.real.socketOf('br0'));
   other.close();
   assert.equal(await other.closed, undefined);
   await assert.rejects(

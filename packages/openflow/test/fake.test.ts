@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addFlow, connectSwitch, deleteFlows, parseFlow, type SwitchEvent } from '../src/index.js';
 import { type EvaluatedOutput, FakeSwitch, parsePacket } from '../src/fake/index.js';
+import { testFlowChanges } from './flow-changes.js';
 import { packets } from './packets.js';
 import { nine } from './ports.js';
 
@@ -44,6 +45,11 @@ describe('the fake switch', () => {
       { type: 'port_status', change: 'modify', description },
       { type: 'port_status', change: 'delete', description },
     ]);
+  });
+
+  test('reports the flows that another connection changes', async () => {
+    const fake = new FakeSwitch();
+    await testFlowChanges(await connectSwitch(fake.connect()), await connectSwitch(fake.connect()));
   });
 
   test('says how long a flow is there', async () => {

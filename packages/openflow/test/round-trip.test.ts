@@ -73,6 +73,20 @@ describe('messages come back as they were sent', () => {
     { type: 'error', error: { type: 4, code: 9 }, data: Buffer.from('0102', 'hex') },
     { type: 'barrier_request' },
     { type: 'set_async', events: ['port_status', 'flow_removed'] },
+    { type: 'flow_monitor', command: 'add' },
+    { type: 'flow_monitor', command: 'delete' },
+    {
+      type: 'flow_changes',
+      changes: [
+        { type: 'flow_change', change: 'add', flow: { table: 2, priority: 9, match: { in_port: 1 } } },
+        {
+          ...{ type: 'flow_change', change: 'modify' },
+          flow: { table: 2, priority: 9, match: {}, cookie: '0x7', idleTimeout: 3, hardTimeout: 4 },
+        },
+        { type: 'flow_change', change: 'missed' },
+        { type: 'flow_change', change: 'delete', flow: { table: 0, priority: 0, match: {} } },
+      ],
+    },
     { type: 'bundle_control', bundle: 9, step: 'commit' },
     { type: 'bundle_add', bundle: 9, change: addGroup({ id: 1, type: 'all', buckets: [] }) },
     { type: 'packet_out', inPort: 3, actions: [{ type: 'output', port: 'TABLE' }], packet: Buffer.alloc(60) },
@@ -136,6 +150,11 @@ describe('values of fields', () => {
 });
 
 describe('bytes from outside', () => {
+  test('an unknown action is refused', () => {
+    const message = addFlow({ actions: [{ type: 'fly' } as never] });
+    expect(() => encodeMessage({ xid: 1, message })).toThrow(new RangeError('there is no action fly'));
+  });
+
   test('a message that is cut or changed is refused, or read as another message', () => {
     const changed = fc.tuple(flows, fc.nat(), fc.nat(255), fc.nat(200));
     fc.assert(

@@ -200,6 +200,12 @@ export const nodeSituations = {
       message: '‹there is a port web0 that is not ours›',
     },
   ],
+  FLOW_TAKEN: [
+    {
+      site: 'packages/backends/openflow/src/errors.ts',
+      message: '‹there is a flow table=0,priority=100,ip on br0 that is not ours›',
+    },
+  ],
   RECORD_TOO_NEW: [
     {
       site: 'packages/agent/src/recovery.ts',

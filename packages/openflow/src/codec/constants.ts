@@ -6,6 +6,8 @@ export const NICIRA = 0x2320;
 /** Every table, group, or port, in requests that select. */
 export const ALL_TABLES = 0xff;
 export const ANY = 0xffffffff;
+/** The kind of list that reports changes of flows. */
+export const FLOW_MONITOR = 16;
 export const NO_BUFFER = 0xffffffff;
 /** The highest number of a group; those above are reserved. */
 export const LAST_GROUP = 0xffffff00;

@@ -1,15 +1,16 @@
 /** Lists on request: OpenFlow 1.4.0, 7.3.5. Each kind is one line of {@link kinds}. */
 import { DecodeError } from '../errors.js';
-import type { DumpKind, DumpReply, DumpRequest, Dumps } from '../message.js';
+import type { DumpKind, DumpReply, DumpRequest, Dumps, Message } from '../message.js';
 import type { TableStatistics } from '../port-description.js';
 import type { Reader, Writer } from './bytes.js';
-import { ANY } from './constants.js';
+import { ANY, FLOW_MONITOR } from './constants.js';
 import {
   readPortDescription,
   readPortStatistics,
   writePortDescription,
   writePortStatistics,
 } from './events.js';
+import { readFlowChanges, readFlowMonitor } from './flow-monitor.js';
 import { readFlowEntry, readFlowSelector, writeFlowEntry, writeFlowSelector } from './flow-mod.js';
 import {
   readGroup,
@@ -19,6 +20,8 @@ import {
   writeGroupStatistics,
   writeMeter,
 } from './groups.js';
+
+type Of<Type extends Message['type']> = Extract<Message, { readonly type: Type }>;
 
 const MORE = 1;
 
@@ -83,8 +86,11 @@ export function writeDumpRequest(writer: Writer, { kind, selector }: DumpRequest
   else kinds[kind].request(writer);
 }
 
-export function readDumpRequest(reader: Reader): DumpRequest {
-  const kind = nameOf(reader.u16());
+/** A request for a list, or for reports of changes, which is a list in the protocol. */
+export function readListRequest(reader: Reader): DumpRequest | Of<'flow_monitor'> {
+  const number = reader.u16();
+  if (number === FLOW_MONITOR) return readFlowMonitor(reader);
+  const kind = nameOf(number);
   reader.skip(6);
   if (kind !== 'flow') return { type: 'dump_request', kind };
   return { type: 'dump_request', kind, selector: readFlowSelector(reader) };
@@ -100,8 +106,10 @@ export function writeDumpReply(writer: Writer, { kind, entries, more }: DumpRepl
   for (const entry of entries) found.write(writer, entry);
 }
 
-export function readDumpReply(reader: Reader): DumpReply {
-  const kind = nameOf(reader.u16());
+export function readList(reader: Reader): DumpReply | Of<'flow_changes'> {
+  const number = reader.u16();
+  if (number === FLOW_MONITOR) return readFlowChanges(reader);
+  const kind = nameOf(number);
   const more = (reader.u16() & MORE) !== 0;
   reader.skip(4);
   const entries: Dumps[DumpKind][] = [];

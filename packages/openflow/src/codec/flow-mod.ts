@@ -32,8 +32,8 @@ const readFlags = (bits: number): readonly FlowFlag[] =>
   flagBits.filter(([, bit]) => bits & bit).map(([name]) => name);
 
 /** A cookie has the width and the notation of metadata. */
-const parseCookie = (text: string) => parseFieldValue('metadata', text);
-const formatCookie = (value: bigint): string => `0x${value.toString(16)}`;
+export const parseCookie = (text: string) => parseFieldValue('metadata', text);
+export const formatCookie = (value: bigint): string => `0x${value.toString(16)}`;
 
 const isDeletion = (command: FlowCommand): boolean => command.startsWith('delete');
 

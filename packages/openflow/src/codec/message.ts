@@ -11,7 +11,7 @@ import {
   writeSetAsync,
 } from './bundles.js';
 import { VERSION } from './constants.js';
-import { readDumpReply, readDumpRequest, writeDumpReply, writeDumpRequest } from './dumps.js';
+import { readList, readListRequest, writeDumpReply, writeDumpRequest } from './dumps.js';
 import {
   readFlowRemoved,
   readPacketIn,
@@ -23,6 +23,7 @@ import {
   writePortStatus,
 } from './events.js';
 import { readFlowMod, writeFlowMod } from './flow-mod.js';
+import { writeFlowChanges, writeFlowMonitor } from './flow-monitor.js';
 import { readGroupMod, readMeterMod, writeGroupMod, writeMeterMod } from './groups.js';
 
 export const HEADER_LENGTH = 8;
@@ -33,7 +34,8 @@ type Known = Exclude<Message['type'], 'unknown'>;
 interface Kind<M extends Message> {
   readonly number: number;
   write(writer: Writer, message: M, xid: number): void;
-  read(reader: Reader): M;
+  /** Messages of one number are told apart by what is in them. */
+  read(reader: Reader): Message;
 }
 
 function empty<M extends Message>(number: number, message: M): Kind<M> {
@@ -111,8 +113,10 @@ const kinds: { readonly [Type in Known]: Kind<Of<Type>> } = {
   packet_out: { number: 13, write: writePacketOut, read: readPacketOut },
   flow_mod: { number: 14, write: writeFlowMod, read: readFlowMod },
   group_mod: { number: 15, write: writeGroupMod, read: readGroupMod },
-  dump_request: { number: 18, write: writeDumpRequest, read: readDumpRequest },
-  dump_reply: { number: 19, write: writeDumpReply, read: readDumpReply },
+  dump_request: { number: 18, write: writeDumpRequest, read: readListRequest },
+  flow_monitor: { number: 18, write: writeFlowMonitor, read: readListRequest },
+  dump_reply: { number: 19, write: writeDumpReply, read: readList },
+  flow_changes: { number: 19, write: writeFlowChanges, read: readList },
   barrier_request: empty(20, { type: 'barrier_request' }),
   barrier_reply: empty(21, { type: 'barrier_reply' }),
   set_async: { number: 28, write: writeSetAsync, read: readSetAsync },

@@ -110,6 +110,9 @@ export function writeNiciraAction(writer: Writer, action: NiciraAction, writeAct
       return write(writer, subtype.ctClear, () => undefined);
     case 'ct':
       return write(writer, subtype.ct, () => writeConntrack(writer, action, writeActions));
+    default:
+      // Data from a file may be of a later version; a flow without the action would do something else.
+      throw new RangeError(`there is no action ${(action as Action).type}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { AsyncQueue, orAborted, withDeadline } from '@podwire/platform';
 import { Writer } from '../codec/bytes.js';
+import { FLOW_MONITOR } from '../codec/constants.js';
 import { decodeMessage, encodeMessage, writeMessage } from '../codec/message.js';
 import { OpenFlowError } from '../errors.js';
 import type { FlowSelector } from '../flow.js';
@@ -19,8 +20,9 @@ const LAST_XID = 0xffff_ffff;
 const MOST_ENTRIES = 1_000_000;
 /** Events that wait to be taken; beyond that their reader has failed. */
 const MOST_EVENTS = 10_000;
-/** Types of messages that answer a request: of features, lists, barriers and bundles. */
-const ANSWERS = [6, 19, 21, 33];
+/** Types of messages that answer a request: of features, barriers and bundles; and lists, which may be reports too. */
+const ANSWERS = [6, 21, 33];
+const LIST = 19;
 /** Type of the error of a switch that speaks no version of ours. */
 const HELLO_FAILED = 0;
 
@@ -35,6 +37,7 @@ export class StreamConnection implements SwitchConnection {
   #xid = 0;
   #bundle = 0;
   #events: AsyncQueue<SwitchEvent> | undefined;
+  #isMonitoring = false;
   #end: { readonly error: Error | undefined } | undefined;
   #onEnd: (error: Error | undefined) => void = () => undefined;
   /** Resolves when what was written before is written. */
@@ -127,8 +130,15 @@ export class StreamConnection implements SwitchConnection {
   ): Promise<AsyncIterable<SwitchEvent>> {
     this.#events?.end();
     const events = (this.#events = new AsyncQueue<SwitchEvent>());
-    const messages: Message[] = [{ type: 'set_async', events: types }, { type: 'barrier_request' }];
+    const isWanted = types.includes('flow_change');
+    const monitor: Message = { type: 'flow_monitor', command: isWanted ? 'add' : 'delete' };
+    const messages: Message[] = [
+      { type: 'set_async', events: types },
+      ...(isWanted === this.#isMonitoring ? [] : [monitor]),
+      { type: 'barrier_request' },
+    ];
     await this.#exchange({ what: 'choose events', messages, onReply: isBarrier }, options);
+    this.#isMonitoring = isWanted;
     return events;
   }
 
@@ -220,7 +230,7 @@ export class StreamConnection implements SwitchConnection {
    */
   #dispatch(bytes: Buffer): void {
     const owner = this.#find(bytes.readUInt32BE(4));
-    if (owner === undefined && ANSWERS.includes(bytes.readUInt8(1))) return;
+    if (owner === undefined && isAnswer(bytes)) return;
     try {
       this.#accept(decodeMessage(bytes), owner);
     } catch (error) {
@@ -240,6 +250,8 @@ export class StreamConnection implements SwitchConnection {
       case 'packet_in':
       case 'flow_removed':
         return this.#report(message);
+      case 'flow_changes':
+        return message.changes.forEach((change) => this.#report(change));
       case 'hello':
         return;
       default:
@@ -297,6 +309,12 @@ function drained(stream: Duplex): Promise<void> {
     };
     stream.once('drain', end).once('close', end);
   });
+}
+
+function isAnswer(bytes: Buffer): boolean {
+  const type = bytes.readUInt8(1);
+  const isReport = type === LIST && bytes.length >= 10 && bytes.readUInt16BE(8) === FLOW_MONITOR;
+  return ANSWERS.includes(type) || (type === LIST && !isReport);
 }
 
 const isBarrier = ({ type }: Message): boolean => type === 'barrier_reply';

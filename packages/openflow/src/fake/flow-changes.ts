@@ -4,6 +4,7 @@ import { listFields } from '../codec/match.js';
 import { parseFieldValue } from '../field-value.js';
 import type { Flow, FlowMod, FlowSelector } from '../flow.js';
 import type { Match } from '../match.js';
+import type { FlowChange } from '../port-description.js';
 import { portNumber } from '../ports.js';
 import { checkActions, checkActionSet, checkConjunctions } from './check-actions.js';
 import { checkConsistency } from './check-consistency.js';
@@ -108,10 +109,13 @@ function hasCookie({ cookie = '0' }: Flow, filter: string | undefined): boolean 
 }
 
 /** The flows that a selector means. */
-export function selectFlows({ flows }: Tables, selector: FlowSelector): FlowRecord[] {
+export const selectFlows = ({ flows }: Tables, selector: FlowSelector): FlowRecord[] =>
+  filterFlows([...flows.values()], selector);
+
+function filterFlows(flows: readonly FlowRecord[], selector: FlowSelector): FlowRecord[] {
   const pattern = patternOf(selector.match ?? {});
   const { table, outPort, outGroup, cookieFilter } = selector;
-  return [...flows.values()].filter(
+  return flows.filter(
     (record) =>
       (table === undefined || record.flow.table === table) &&
       covers(pattern, record.pattern) &&
@@ -131,10 +135,9 @@ function selectChanged(tables: Tables, change: FlowMod): FlowRecord[] {
     ...(outPort === undefined || !command.startsWith('delete') ? {} : { outPort }),
     ...(outGroup === undefined || !command.startsWith('delete') ? {} : { outGroup }),
   };
-  const selected = selectFlows(tables, selector);
-  if (!command.endsWith('strict')) return selected;
-  const key = keyOf(toRecord(flow, 0));
-  return selected.filter((record) => keyOf(record) === key);
+  if (!command.endsWith('strict')) return selectFlows(tables, selector);
+  const same = tables.flows.get(keyOf(toRecord(flow, 0)));
+  return same === undefined ? [] : filterFlows([same], selector);
 }
 
 function modifyFlows(tables: Tables, change: FlowMod): void {
@@ -173,4 +176,20 @@ export function changeFlows(tables: Tables, change: FlowMod, now: number): FlowR
       return removed;
     }
   }
+}
+
+/** How the flows differ, without their instructions. */
+export function listFlowChanges({ flows: before }: Tables, { flows: after }: Tables): FlowChange[] {
+  const changes: FlowChange[] = [];
+  const note = (change: 'add' | 'modify' | 'delete', record: FlowRecord): void => {
+    const flow = withoutInstructions(record.flow);
+    changes.push({ type: 'flow_change', change, flow });
+  };
+  for (const [key, record] of before) if (!after.has(key)) note('delete', record);
+  for (const [key, record] of after) {
+    const old = before.get(key);
+    // One that was added in the place of another is a new one; a changed one counts on.
+    if (old !== record) note(old?.counters === record.counters ? 'modify' : 'add', record);
+  }
+  return changes;
 }

@@ -4,9 +4,12 @@ import { decodeMessage, encodeMessage } from '../codec/message.js';
 import { Framing } from '../connection/framing.js';
 import type { MeterMod } from '../group.js';
 import type { Change, DumpReply, DumpRequest, Message } from '../message.js';
-import type { Features, PacketOut, SwitchEvent } from '../port-description.js';
+import type { Features, FlowChange, PacketOut, SwitchEvent } from '../port-description.js';
 import { encodeDump } from './dumps.js';
 import { Refusal, refusalMessage, refuseUnless } from './refusal.js';
+
+/** Events that are messages of their own. */
+export type ReportedEvent = Exclude<SwitchEvent, FlowChange>;
 
 interface Bundle {
   readonly changes: { readonly xid: number; readonly change: Change; readonly request: Buffer }[];
@@ -23,7 +26,11 @@ export interface SwitchCore {
    * Makes all changes or none. `onRefusal` gets the place of the one that is refused, and throws.
    * @throws Refusal
    */
-  change(changes: readonly (Change | MeterMod)[], onRefusal?: (index: number, error: unknown) => never): void;
+  change(
+    by: Session,
+    changes: readonly (Change | MeterMod)[],
+    onRefusal?: (index: number, error: unknown) => never,
+  ): void;
 }
 
 type Of<Type extends Message['type']> = Extract<Message, { readonly type: Type }>;
@@ -34,6 +41,7 @@ export class Session {
   readonly #framing = new Framing();
   readonly #bundles = new Map<number, Bundle>();
   #events: readonly SwitchEvent['type'][] = [];
+  #isMonitoring = false;
 
   constructor(stream: Duplex, owner: SwitchCore) {
     this.#stream = stream;
@@ -45,8 +53,17 @@ export class Session {
     stream.on('error', () => undefined);
   }
 
-  report(event: SwitchEvent): void {
+  report(event: ReportedEvent): void {
     if (this.#events.includes(event.type)) this.#send(0, event);
+  }
+
+  get isMonitoring(): boolean {
+    return this.#isMonitoring;
+  }
+
+  /** One message for each: many may not fit into one. */
+  reportChanges(changes: readonly FlowChange[]): void {
+    for (const change of changes) this.#send(0, { type: 'flow_changes', changes: [change] });
   }
 
   end(): void {
@@ -79,13 +96,16 @@ export class Session {
       case 'set_async':
         this.#events = message.events;
         return;
+      case 'flow_monitor':
+        this.#isMonitoring = message.command === 'add';
+        return;
       case 'dump_request':
         for (const part of encodeDump(this.#switch.answerDump(message), xid)) this.#stream.write(part);
         return;
       case 'flow_mod':
       case 'group_mod':
       case 'meter_mod':
-        return this.#switch.change([message]);
+        return this.#switch.change(this, [message]);
       case 'packet_out':
         return this.#switch.sendPacket(message);
       case 'bundle_control':
@@ -128,6 +148,7 @@ export class Session {
   /** The error of the change that is refused goes in front of that of the bundle. */
   #commit(xid: number, id: number, { changes }: Bundle): void {
     this.#switch.change(
+      this,
       changes.map(({ change }) => change),
       (index, error) => {
         const { xid: own, request } = changes[index]!;

@@ -3,19 +3,19 @@ import type { ErrorName } from '../error-codes.js';
 import type { Flow } from '../flow.js';
 import type { Group, MeterMod } from '../group.js';
 import type { Change, DumpReply, DumpRequest } from '../message.js';
-import type { Features, PacketOut, PortDescription, SwitchEvent } from '../port-description.js';
+import type { Features, PacketOut, PortDescription } from '../port-description.js';
 import { groupBy } from '@podwire/platform';
 import { answerDump, TABLE_COUNT } from './dumps.js';
 import { checkActions } from './check-actions.js';
 import { parsePacket } from './evaluate/parse-packet.js';
-import { changeFlows, referencedGroups } from './flow-changes.js';
+import { changeFlows, listFlowChanges, referencedGroups } from './flow-changes.js';
 import { changeGroups, changeMeters } from './group-changes.js';
 import type { Connection } from './evaluate/connections.js';
 import { evaluatePacket } from './evaluate/evaluate.js';
 import type { EvaluatedOutput, EvaluateOptions, Evaluation, Surface } from './evaluate/evaluation.js';
 import type { PacketFields } from './evaluate/packet.js';
 import { Refusal, refuseUnless } from './refusal.js';
-import { Session, type SwitchCore } from './session.js';
+import { type ReportedEvent, Session, type SwitchCore } from './session.js';
 import { copyTables, emptyTables, type FlowRecord, type Tables } from './state.js';
 
 export interface FakeSwitchOptions {
@@ -150,6 +150,7 @@ export class FakeSwitch implements SwitchCore {
 
   /** @internal */
   change(
+    by: Session,
     changes: readonly (Change | MeterMod)[],
     onRefusal: (index: number, error: unknown) => never = (_, error) => {
       throw error;
@@ -164,7 +165,9 @@ export class FakeSwitch implements SwitchCore {
         onRefusal(index, error);
       }
     }
+    const before = this.#tables;
     this.#tables = tables;
+    this.#reportChanges(by, before);
     for (const record of removed) this.#reportRemoval(record);
   }
 
@@ -197,7 +200,15 @@ export class FakeSwitch implements SwitchCore {
     this.#report(cookie === undefined ? common : { ...common, cookie });
   }
 
-  #report(event: SwitchEvent): void {
+  /** To all connections but the one that has made them. */
+  #reportChanges(by: Session, before: Tables): void {
+    const others = [...this.#sessions].filter((session) => session !== by && session.isMonitoring);
+    if (others.length === 0) return;
+    const changes = listFlowChanges(before, this.#tables);
+    for (const session of others) session.reportChanges(changes);
+  }
+
+  #report(event: ReportedEvent): void {
     for (const session of this.#sessions) session.report(event);
   }
 }

@@ -39,25 +39,6 @@ export async function carryOut<S>(
 const withoutConflict = <S>(step: Step<S>): Step<S> =>
   step.action === 'add' ? { ...step, action: 'replace' } : step;
 
-/** Each as far as it can be done: all that can go in one transaction; where that is refused, half by half. */
-export async function carryOutAsFarAsPossible<S>(
-  link: DatabaseLink,
-  steps: readonly Step<S>[],
-  signal: AbortSignal,
-): Promise<readonly StepFailure<S>[]> {
-  if (steps.length === 0) return [];
-  const failures = await carryOut(link, steps, signal);
-  if (failures.length === 0 || steps.length === 1) return failures;
-  const failed = new Set(failures.map(({ step }) => step));
-  if (failed.size < steps.length) {
-    const others = steps.filter((step) => !failed.has(step));
-    return [...failures, ...(await carryOutAsFarAsPossible(link, others, signal))];
-  }
-  const middle = Math.ceil(steps.length / 2);
-  const first = await carryOutAsFarAsPossible(link, steps.slice(0, middle), signal);
-  return [...first, ...(await carryOutAsFarAsPossible(link, steps.slice(middle), signal))];
-}
-
 const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof OvsdbError && error.code === 'OUTCOME_UNKNOWN';
 

@@ -1,16 +1,17 @@
-import type {
-  Batch,
-  Exchange,
-  Failure,
-  MarkedThing,
-  Observed,
-  Repair,
-  Resource,
-  Session,
-  SessionOptions,
-  Snapshot,
+import {
+  type Batch,
+  carryOutAsFarAsPossible,
+  type Exchange,
+  type Failure,
+  type MarkedThing,
+  type Observed,
+  type Repair,
+  type Resource,
+  type Session,
+  type SessionOptions,
+  type Snapshot,
 } from '@podwire/engine';
-import { carryOut, carryOutAsFarAsPossible, type StepFailure } from './carry-out.js';
+import { carryOut, type StepFailure } from './carry-out.js';
 import { keyFor } from './description.js';
 import { findRows } from './found.js';
 import type { RowKind } from './kind.js';
@@ -47,11 +48,11 @@ export class RowSession implements Session {
     const resources = repairs.map(({ resource }) => resource);
     // A missing row may have come meanwhile.
     const steps = this.#steps('replace', resources);
-    return toFailures(await carryOutAsFarAsPossible(this.#link, steps, signal));
+    return toFailures(await this.#carryOutAsFarAsPossible(steps, signal));
   }
 
   async remove({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
-    return toFailures(await carryOutAsFarAsPossible(this.#link, this.#steps('remove', resources), signal));
+    return toFailures(await this.#carryOutAsFarAsPossible(this.#steps('remove', resources), signal));
   }
 
   async exchange({ add, replace, remove }: Exchange, { signal }: SessionOptions): Promise<Failure[]> {
@@ -92,12 +93,19 @@ export class RowSession implements Session {
       const { table, name } = thing;
       return { action: 'remove', rows: [{ table, name, columns: {} }], subject: thing };
     });
-    const failures = await carryOutAsFarAsPossible(this.#link, steps, signal);
+    const failures = await this.#carryOutAsFarAsPossible(steps, signal);
     return new Map(failures.map(({ step, error }) => [step.subject, error]));
   }
 
   close(): void {
     // The rows are followed until the backend is closed.
+  }
+
+  #carryOutAsFarAsPossible<S>(
+    steps: readonly Step<S>[],
+    signal: AbortSignal,
+  ): Promise<readonly StepFailure<S>[]> {
+    return carryOutAsFarAsPossible(steps, (some) => carryOut(this.#link, some, signal));
   }
 
   #listMarkedIn(view: View, table: string): MarkedRow[] {

@@ -1,0 +1,118 @@
+/** A real Open vSwitch with everything of its own: database, sockets, directory, and the datapath in its process. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { OvsdbServer } from './ovsdb/index.js';
+import { type RunningProcess, run, start } from './processes.js';
+
+/** The schema of Debian's openvswitch-switch. */
+const schemaFile = '/usr/share/openvswitch/vswitch.ovsschema';
+
+/**
+ * ovsdb-server and ovs-vswitchd. Every bridge has the kind `dummy` of datapath, that of Open vSwitch's own tests: packets
+ * go through the userspace datapath, and no interface of the machine is made or looked at.
+ */
+export class OpenVSwitch {
+  readonly database = new OvsdbServer({
+    schema: JSON.parse(fs.readFileSync(schemaFile, 'utf8')),
+    model: 'standalone',
+  });
+  #daemon: RunningProcess | undefined;
+
+  /** Starts both. Resolves when ovs-vswitchd is at work. */
+  static async start(): Promise<OpenVSwitch> {
+    const started = new OpenVSwitch();
+    try {
+      await started.database.start();
+      await started.vsctl('--no-wait', 'init');
+      await started.startDaemon();
+      return started;
+    } catch (error) {
+      await started.close();
+      throw error;
+    }
+  }
+
+  /** Starts both, and makes a bridge `br0` with ports `p1` to `p9` of the same numbers. */
+  static async startWithBridge(): Promise<OpenVSwitch> {
+    const started = await OpenVSwitch.start();
+    const settings = ['datapath_type=dummy', 'fail_mode=secure', 'protocols=OpenFlow14'];
+    const ports = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((number) => [
+      ...['--', 'add-port', 'br0', `p${number}`],
+      ...['--', 'set', 'Interface', `p${number}`, 'type=dummy', `ofport_request=${number}`],
+    ]);
+    try {
+      await started.vsctl('add-br', 'br0', '--', 'set', 'Bridge', 'br0', ...settings, ...ports);
+      return started;
+    } catch (error) {
+      await started.close();
+      throw error;
+    }
+  }
+
+  /** Starts ovs-vswitchd on the database, which must run. */
+  async startDaemon(): Promise<void> {
+    const { endpoint } = this.database;
+    // No datapath and no route of the machine is looked at: another Open vSwitch may have made it.
+    const kinds = ['--enable-dummy=override', '--disable-system', '--disable-system-route'];
+    const flags = ['--no-chdir', '--verbose=console:info', `--unixctl=${this.#control}`];
+    this.#daemon = start(['ovs-vswitchd', ...flags, ...kinds, endpoint], { env: this.#env });
+    await this.#daemon.waitForOutput(/ovs-vswitchd \(Open vSwitch\)/);
+  }
+
+  /** Resolves when ovs-vswitchd, since it was last started, has written this. */
+  async waitForDaemon(pattern: RegExp): Promise<void> {
+    await this.#daemon?.waitForOutput(pattern);
+  }
+
+  /** Ends ovs-vswitchd without a word. */
+  async killDaemon(): Promise<void> {
+    this.#daemon?.kill('SIGKILL');
+    await this.#daemon?.exited;
+  }
+
+  /** Stops the execution of ovs-vswitchd; connections stay open. */
+  freezeDaemon(): void {
+    this.#daemon?.kill('SIGSTOP');
+  }
+
+  thawDaemon(): void {
+    this.#daemon?.kill('SIGCONT');
+  }
+
+  /** The management socket of a bridge. */
+  socketOf(bridge: string): string {
+    return path.join(this.database.directory, `${bridge}.mgmt`);
+  }
+
+  /** Waits for ovs-vswitchd to have done what is asked, unless `--no-wait` is among the words. */
+  async vsctl(...words: readonly string[]): Promise<string> {
+    return run(['ovs-vsctl', '--retry', `--db=${this.database.endpoint}`, ...words], { env: this.#env });
+  }
+
+  /** ovs-ofctl with OpenFlow 1.4; `BRIDGE` among the words means the socket of `br0`. */
+  async ofctl(words: readonly string[], input?: string): Promise<string> {
+    const target = (word: string): string => (word === 'BRIDGE' ? `unix:${this.socketOf('br0')}` : word);
+    const options = { env: this.#env, ...(input === undefined ? {} : { input }) };
+    return run(['ovs-ofctl', '-O', 'OpenFlow14', ...words.map(target)], options);
+  }
+
+  /** Asks ovs-vswitchd. */
+  async appctl(...words: readonly string[]): Promise<string> {
+    return run(['ovs-appctl', '-t', this.#control, ...words], { env: this.#env });
+  }
+
+  async close(): Promise<void> {
+    // A program that is missing rejects; the other one is stopped all the same.
+    await Promise.allSettled([this.killDaemon()]);
+    await this.database.close();
+  }
+
+  get #control(): string {
+    return path.join(this.database.directory, 'daemon');
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    const { directory } = this.database;
+    return { ...process.env, OVS_RUNDIR: directory, OVS_DBDIR: directory, OVS_LOGDIR: directory };
+  }
+}
