@@ -5,7 +5,7 @@ import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
 import { listenDurably } from './durable-listener.js';
-import { patience } from './patience.js';
+import { requestLimits } from './patience.js';
 
 export interface ApiRequest {
   /** The part of the path that matched `*`, decoded. */
@@ -51,17 +51,6 @@ const maxBodyBytes = 1 << 20;
 /** Tools of people and one or two daemons ask here; more at once is a mistake, or an attempt to fill the memory. */
 const maxConnections = 128;
 /**
- * Milliseconds. By default Node checks for late requests only every 30 s. A pause of this process counts as lateness of its clients: Node
- * looks at its timers before it reads what has come. So requests have as long as our own clients wait for an answer.
- */
-const limits = {
-  requestTimeout: patience,
-  headersTimeout: patience,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-};
-
-/**
  * Serves on a unix socket that only root and the server's own user may use, and that comes back when it is deleted.
  * @throws as listenPrivately
  */
@@ -103,7 +92,7 @@ export async function serveOnPort<Context>(
 }
 
 function createServer<Context>(options: ApiServerOptions<Context>): http.Server {
-  const server = http.createServer(limits, (request, response) => {
+  const server = http.createServer(requestLimits, (request, response) => {
     respond(options, request, response).catch((error: unknown) => {
       options.onBroken(error);
       response.destroy();

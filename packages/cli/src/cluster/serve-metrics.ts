@@ -1,6 +1,7 @@
 /** One page for Prometheus. */
 import http from 'node:http';
 import { PodwireError } from '@podwire/errors';
+import { requestLimits } from '@podwire/local-api';
 
 /**
  * @param listen `HOST:PORT`, `[::1]:9402`
@@ -9,11 +10,10 @@ import { PodwireError } from '@podwire/errors';
  */
 export async function serveMetrics(listen: string, render: () => string): Promise<() => Promise<void>> {
   const { host, port } = readListen(listen);
-  const server = http.createServer((request, response) => {
+  const server = http.createServer(requestLimits, (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(render());
   });
-  server.requestTimeout = 5_000;
   await new Promise<void>((resolve, reject) => {
     const refuse = (cause: Error): void =>
       reject(new PodwireError('CONFIG_INVALID', `--metrics: cannot listen at ${listen}`, { cause }));

@@ -2,6 +2,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeError, PodwireError } from '@podwire/errors';
+import { requestLimits } from '@podwire/local-api';
 import { hasCode } from '@podwire/platform';
 import type { Collector } from '../collect/collector.js';
 import type { Asset } from './assets.js';
@@ -26,14 +27,7 @@ export interface DashboardServer {
 export const mostViewers = 16;
 const mostConnections = 64;
 const longestUrl = 2_048;
-/** Milliseconds. */
-const limits = {
-  requestTimeout: 10_000,
-  headersTimeout: 5_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 16 << 10,
-};
+const limits = { ...requestLimits, maxHeaderSize: 16 << 10 };
 
 /** @throws PodwireError DASHBOARD_FAILED when it cannot listen there */
 export async function serveDashboard(options: ServerOptions): Promise<DashboardServer> {
