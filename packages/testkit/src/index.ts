@@ -31,6 +31,7 @@ export {
   CommandError,
   type Exit,
   type ProcessOptions,
+  readThreadStates,
   run,
   type RunningProcess,
   type RunOptions,

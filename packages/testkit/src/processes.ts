@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
-import { compact, onAbort, withDeadline } from '@podwire/platform';
+import { compact, hasCode, onAbort, withDeadline } from '@podwire/platform';
 
 /** How a program is started. It always becomes the leader of its own process group. */
 export interface ProcessOptions {
@@ -71,6 +71,8 @@ export interface RunningProcess {
   waitUntil<T>(what: string, look: () => T | undefined | null, options?: WaitOptions): Promise<T>;
   /** Signals the whole process group; a group that is gone is fine. */
   kill(signal?: NodeJS.Signals): void;
+  /** SIGSTOP, and waits: a thread of the program may still run until the kernel has stopped it, too. Blocks the caller. */
+  freeze(): void;
   /** TERM, and KILL for what has not ended after `grace` milliseconds (5 s). */
   stop(grace?: number): Promise<Exit>;
   readonly child: ChildProcess;
@@ -121,6 +123,7 @@ function follow(argv: readonly string[], child: ChildProcess): RunningProcess {
     waitForOutput: (pattern, wait) =>
       self.waitUntil(String(pattern), () => pattern.exec(output.stdout) ?? pattern.exec(output.stderr), wait),
     kill: (signal = 'SIGKILL') => killGroup(self.pid, signal),
+    freeze: () => freeze(self),
     stop: (grace = 5_000) => stopProcess(self, grace),
   };
   running.add(self);
@@ -159,6 +162,38 @@ async function waitUntil<T>(
     return await withDeadline(signal, timeout, untilFound);
   } finally {
     watchers.delete(watcher);
+  }
+}
+
+/** Milliseconds that a thread may need to leave the kernel, where it waits for a disk. */
+const longestStop = 10_000;
+
+function freeze(self: RunningProcess): void {
+  self.kill('SIGSTOP');
+  const end = performance.now() + longestStop;
+  while (!readThreadStates(self.pid).every((state) => 'TtZX'.includes(state))) {
+    if (performance.now() > end) throw new Error(`${self.argv.join(' ')} does not stop`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+}
+
+/** One letter for each thread, as in proc(5): `T` for one that is stopped. Empty when there is no such program (any more). */
+export function readThreadStates(pid: number): string[] {
+  const tasks = `/proc/${pid}/task`;
+  const ids = readUnlessGone(() => fs.readdirSync(tasks)) ?? [];
+  const texts = ids.flatMap(
+    (id) => readUnlessGone(() => fs.readFileSync(`${tasks}/${id}/stat`, 'utf8')) ?? [],
+  );
+  // The state follows the name in parentheses.
+  return texts.map((text) => text.charAt(text.lastIndexOf(')') + 2));
+}
+
+function readUnlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined;
+    throw error;
   }
 }
 

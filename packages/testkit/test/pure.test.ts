@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeTar } from '../src/containerd/tar.js';
 import { assertSameSnapshot, diffSnapshots } from '../src/snapshot/diff.js';
 import { canonical, keyed, without } from '../src/snapshot/keyed.js';
 import type { Snapshot } from '../src/snapshot/snapshot.js';
+import { start } from '../src/processes.js';
 import { eventually, until } from '../src/until.js';
 
 const section = fc.dictionary(fc.string(), fc.jsonValue());
@@ -128,4 +130,22 @@ describe('waiting', () => {
     );
     await expect(eventually('all there', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   });
+});
+
+test('no thread of a frozen program runs any more', async () => {
+  const spin = `const { Worker } = require('node:worker_threads');
+    for (let i = 0; i < 3; i++) new Worker('for (;;);', { eval: true });
+    setTimeout(() => console.log('spins'), 50);`;
+  const program = start([process.execPath, '--eval', spin]);
+  try {
+    await program.waitForOutput(/spins/);
+    program.freeze();
+    const tasks = `/proc/${program.pid}/task`;
+    const states = fs.readdirSync(tasks).map((id) => fs.readFileSync(`${tasks}/${id}/stat`, 'utf8'));
+    expect(states.length).toBeGreaterThan(3);
+    expect(states.filter((state) => !/\) T /.test(state))).toEqual([]);
+  } finally {
+    program.kill('SIGKILL');
+    await program.exited;
+  }
 });

@@ -11,6 +11,7 @@ import {
   createPrivateHost,
   type Exit,
   type PrivateHost,
+  readThreadStates,
   type Snapshot,
   startAgent,
   takeSnapshot,
@@ -187,8 +188,10 @@ export async function untilDead(agent: Agent): Promise<Exit> {
 /** Waits until an agent that has orders to freeze does not run any more. @throws Error after 10 s */
 export async function untilStopped({ pid }: Agent): Promise<void> {
   const end = performance.now() + 10_000;
-  // proc(5): the state follows the name in parentheses; only a parent that waits is told of a stop.
-  while (!/\) T /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))) {
+  const isStopped = (states: readonly string[]): boolean =>
+    states.length > 0 && states.every((state) => state === 'T');
+  // Only a parent that waits is told of a stop.
+  while (!isStopped(readThreadStates(pid))) {
     assert.ok(performance.now() < end, 'the agent does not stop');
     await setTimeout(2);
   }

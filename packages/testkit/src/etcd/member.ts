@@ -67,7 +67,7 @@ export function createMember(plan: MemberPlan, { spawn, untilReady }: MemberEnvi
     },
     kill9: async () => void (await end('SIGKILL')),
     stop: async () => void (await end('SIGTERM')),
-    freeze: () => current?.kill('SIGSTOP'),
+    freeze: () => current?.freeze(),
     thaw: () => current?.kill('SIGCONT'),
   };
 }

@@ -60,7 +60,7 @@ export class OvsdbServer {
 
   /** Stops its execution; connections stay open. */
   freeze(): void {
-    this.#process?.kill('SIGSTOP');
+    this.#process?.freeze();
   }
 
   /** Ends it without a word. */
