@@ -3,8 +3,7 @@ import path from 'node:path';
 import type { PrivateHost } from './private-host.js';
 import { bundledProgram } from './bundled-program.js';
 import type { Exit, RunningProcess } from './processes.js';
-
-const repository = path.resolve(import.meta.dirname, '../../../..');
+import { repository } from './repository.js';
 
 export interface AgentOptions {
   /** Top-level keys of the configuration; sockets and state directory are the host's own unless they are given here. */

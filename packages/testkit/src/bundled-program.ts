@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-
-const repository = path.resolve(import.meta.dirname, '../../../..');
+import { repository } from './repository.js';
 
 /**
  * The same program in one file, where the test runner has made one: it starts in half the time. Any other word of a command line stays

@@ -1,6 +1,7 @@
 /** A real Open vSwitch with everything of its own: database, sockets, directory, and the datapath in its process. */
 import fs from 'node:fs';
 import path from 'node:path';
+import type { TestNamespace } from './namespaces.js';
 import { OvsdbServer } from './ovsdb/index.js';
 import { type RunningProcess, run, start } from './processes.js';
 
@@ -9,18 +10,25 @@ const schemaFile = '/usr/share/openvswitch/vswitch.ovsschema';
 
 /**
  * ovsdb-server and ovs-vswitchd. Every bridge has the kind `dummy` of datapath, that of Open vSwitch's own tests: packets
- * go through the userspace datapath, and no interface of the machine is made or looked at.
+ * go through the userspace datapath, and no interface of the machine is made or looked at. In a namespace it is the
+ * real thing: bridges are to have the datapath `netdev`, and ports are links of the namespace.
  */
 export class OpenVSwitch {
+  readonly #namespace: TestNamespace | undefined;
+
   readonly database = new OvsdbServer({
     schema: JSON.parse(fs.readFileSync(schemaFile, 'utf8')),
     model: 'standalone',
   });
   #daemon: RunningProcess | undefined;
 
-  /** Starts both. Resolves when ovs-vswitchd is at work. */
-  static async start(): Promise<OpenVSwitch> {
-    const started = new OpenVSwitch();
+  constructor(namespace?: TestNamespace) {
+    this.#namespace = namespace;
+  }
+
+  /** Starts both. Resolves when ovs-vswitchd is at work. @param namespace of ovs-vswitchd */
+  static async start(namespace?: TestNamespace): Promise<OpenVSwitch> {
+    const started = new OpenVSwitch(namespace);
     try {
       await started.database.start();
       await started.vsctl('--no-wait', 'init');
@@ -52,10 +60,13 @@ export class OpenVSwitch {
   /** Starts ovs-vswitchd on the database, which must run. */
   async startDaemon(): Promise<void> {
     const { endpoint } = this.database;
-    // No datapath and no route of the machine is looked at: another Open vSwitch may have made it.
-    const kinds = ['--enable-dummy=override', '--disable-system', '--disable-system-route'];
+    // No datapath and no route of the machine is looked at: another Open vSwitch may have made it. First the dummy, which takes the
+    // place of `system`: a datapath that is switched off before stays without one, and no bridge is made.
+    const dummy = ['--enable-dummy=override', '--disable-system-route'];
+    const kinds = [...(this.#namespace === undefined ? dummy : []), '--disable-system'];
     const flags = ['--no-chdir', '--verbose=console:info', `--unixctl=${this.#control}`];
-    this.#daemon = start(['ovs-vswitchd', ...flags, ...kinds, endpoint], { env: this.#env });
+    const argv = ['ovs-vswitchd', ...flags, ...kinds, endpoint];
+    this.#daemon = (this.#namespace?.start ?? start)(argv, { env: this.#env });
     await this.#daemon.waitForOutput(/ovs-vswitchd \(Open vSwitch\)/);
   }
 
@@ -72,7 +83,7 @@ export class OpenVSwitch {
 
   /** Stops the execution of ovs-vswitchd; connections stay open. */
   freezeDaemon(): void {
-    this.#daemon?.kill('SIGSTOP');
+    this.#daemon?.freeze();
   }
 
   thawDaemon(): void {

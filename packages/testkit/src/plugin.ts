@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { PrivateHost } from './private-host.js';
-
-const repository = path.resolve(import.meta.dirname, '../../../..');
+import { repository } from './repository.js';
 
 export interface PluginDirectories {
   readonly binDir: string;

@@ -1,0 +1,4 @@
+import path from 'node:path';
+
+/** The checkout, absolute. */
+export const repository = path.resolve(import.meta.dirname, '../../../..');
