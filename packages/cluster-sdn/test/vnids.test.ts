@@ -1,6 +1,7 @@
+import { globalVnid } from '@podwire/objects';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { globalVnid, lowestVnid, Vnids } from '../src/index.js';
+import { lowestVnid, Vnids } from '../src/index.js';
 
 /** Takes the next one. */
 function allocate(vnids: Vnids): number | undefined {

@@ -3,6 +3,7 @@ export { type PortNumbers, protocolNumbers, readPorts, readProtocol } from './ki
 export { serviceNameLabel } from './kinds/core/endpoint-slice.js';
 export { kinds } from './kinds/index.js';
 export { subject as policySubjectSchema } from './kinds/network-policy-api/peers.js';
+export { globalVnid, highestVnid, isVnid } from './kinds/openshift/vnid.js';
 export { networkAnnotations, type NetworkChange, parseNetworkChange } from './kinds/openshift/annotations.js';
 export { labelSelector as labelSelectorSchema } from './kinds/shared/label-selector.js';
 export { formatLabelSelector } from './kinds/shared/format-selector.js';

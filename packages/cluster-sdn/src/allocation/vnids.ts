@@ -1,13 +1,9 @@
-/** VNIDs of namespaces: VNIs of VXLAN, 24 bits (RFC 7348). */
+/** VNIDs of namespaces, and which are free. */
 import { FreeNumbers } from '@podwire/ipam';
-
-/** Pods of these namespaces reach all others. */
-export const globalVnid = 0;
+import { highestVnid } from '@podwire/objects';
 
 /** Lower ones are given by hand only: 1 to namespaces of the control plane, 2 to 9 to none. */
 export const lowestVnid = 10;
-
-const highestVnid = 2 ** 24 - 1;
 
 /** Which VNIDs namespaces have, counted: one that several have is free when the last of them has gone. */
 export class Vnids {

@@ -1,7 +1,7 @@
 /** NetNamespaces: one for each namespace, with the VNID that it has or asks for. */
 import type { PodwireError } from '@podwire/errors';
-import type { NetNamespace, StoredObject } from '@podwire/objects';
-import { globalVnid, type Vnids } from '../allocation/vnids.js';
+import { globalVnid, type NetNamespace, type StoredObject } from '@podwire/objects';
+import type { Vnids } from '../allocation/vnids.js';
 import type { Change, PlannedPart } from '../contract.js';
 import { conflict, noVnid } from '../problems.js';
 import { byName } from './names.js';

@@ -1,12 +1,13 @@
 /** Decides about a change of its VNID that a NetNamespace asks for. Pure. */
 import { PodwireError } from '@podwire/errors';
 import {
+  globalVnid,
   type NetNamespace,
   networkAnnotations,
   type NetworkChange,
   parseNetworkChange,
 } from '@podwire/objects';
-import { globalVnid, type Vnids } from '../allocation/vnids.js';
+import type { Vnids } from '../allocation/vnids.js';
 import { noVnid, refusal } from '../problems.js';
 import { withoutAnnotation } from './annotations.js';
 

@@ -1,6 +1,6 @@
 /** The whole plan. Pure: the same cluster and cursors always give the same plan. */
 import { parsePrefix, type Prefix } from '@podwire/addresses';
-import type { ClusterNetwork } from '@podwire/objects';
+import { type ClusterNetwork, isVnid } from '@podwire/objects';
 import { SubnetRanges } from '../allocation/subnet-ranges.js';
 import { lowestVnid, Vnids } from '../allocation/vnids.js';
 import type { ClusterPlan, Cursors, PlannedPart, SdnCluster, SdnObjects } from '../contract.js';
@@ -56,9 +56,6 @@ const contentsOf = ({ unreadable }: SdnObjects, kind: string, field: string): un
   unreadable
     .filter(({ reference }) => reference.kind === kind)
     .map(({ content }) => (content as Readonly<Record<string, unknown>> | null | undefined)?.[field]);
-
-const isVnid = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 24;
 
 function readPrefix(text: unknown): Prefix | undefined {
   if (typeof text !== 'string') return undefined;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { networkAnnotations } from './annotations.js';
-import { address, podPrefix, prefix, showList, vnid } from './text.js';
+import { address, podPrefix, prefix, showList } from './text.js';
+import { highestVnid, isVnid } from './vnid.js';
 
 const { assignSubnet, fixedVnidHost, nodeUid } = networkAnnotations;
 
@@ -38,8 +39,8 @@ function* findProblems({ metadata, host, subnet }: z.output<typeof fields>): Gen
   if (subnet === '' && annotations[assignSubnet] === undefined)
     yield [['subnet'], `is missing; the annotation ${assignSubnet} asks for one`];
   const fixed = annotations[fixedVnidHost];
-  if (fixed !== undefined && !(/^\d{1,8}$/.test(fixed) && vnid.safeParse(Number(fixed)).success))
-    yield [['metadata', 'annotations', fixedVnidHost], 'must be a VNID, from 0 to 16777215'];
+  if (fixed !== undefined && !(/^\d{1,8}$/.test(fixed) && isVnid(Number(fixed))))
+    yield [['metadata', 'annotations', fixedVnidHost], `must be a VNID, from 0 to ${highestVnid}`];
 }
 
 const schema = fields.superRefine((read, context) => {

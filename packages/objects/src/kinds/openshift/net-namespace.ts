@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { networkAnnotations, parseNetworkChange } from './annotations.js';
-import { address, showList, vnid } from './text.js';
+import { address, showList } from './text.js';
+import { vnid } from './vnid.js';
 
 const { changeNetwork, multicastEnabled } = networkAnnotations;
 

@@ -41,11 +41,5 @@ export const address = z.string().refine((text) => tryParseAddress(text)?.family
   error: 'must be an IPv4 address: 10.0.0.1',
 });
 
-/** A VNI of VXLAN: 24 bits (RFC 7348). */
-export const vnid = z
-  .int()
-  .min(0)
-  .max(2 ** 24 - 1);
-
 /** As `oc get` prints a list: JSON, and nothing where there is none. */
 export const showList = (list: readonly string[]): string => (list.length === 0 ? '' : JSON.stringify(list));
