@@ -14,6 +14,7 @@ export {
   type ResourceSpan,
   type Tracer,
 } from './engine.js';
+export { HintQueue } from './hint-queue.js';
 export { inApplyOrder } from './order.js';
 export { type Lead, TouchIndex } from './touch-index.js';
 export { createKindRegistry, type KindRegistry } from './registry.js';

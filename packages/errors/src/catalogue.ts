@@ -128,6 +128,12 @@ export const errorCatalogue = {
     meaning: 'The kernel refused a change; all changes of the request were rolled back.',
     cni: 104,
   },
+  PROJECT_UNKNOWN: {
+    meaning: 'The namespace of a pod has no VNID yet, so it is not known whom the pod may reach.',
+    action:
+      'None if the namespace is new: the runtime tries again. Otherwise look whether it has a NetNamespace, and whether the controller that makes these runs.',
+    cni: 11,
+  },
   BACKEND_SILENT: {
     meaning:
       'A part of the system that Podwire changes (a database, a switch, a program) did not answer in time. Everything else goes on.',
@@ -161,6 +167,19 @@ export const errorCatalogue = {
     action:
       'Change or delete the other one (`ovs-ofctl -O OpenFlow14 dump-flows BRIDGE`: cookies of ours begin with 0x706f6477); the next reconcile makes ours.',
     cni: 111,
+  },
+  PORT_REFUSED: {
+    meaning:
+      'Open vSwitch could not make a port, or has given it another number than the one that its flows are for. The pod is not attached.',
+    action:
+      'Look at `ovs-vsctl --columns=name,ofport,ofport_request,error list Interface`: another port may have asked for the number. Delete that one; the next ADD or reconcile makes ours.',
+    cni: 112,
+  },
+  SWITCH_UNAVAILABLE: {
+    meaning:
+      'A bridge of Open vSwitch cannot be asked for its flows: it has no management socket, does not speak OpenFlow 1.4, or does not answer. Nothing was changed.',
+    action: 'Look into the log of ovs-vswitchd, and try again.',
+    cni: 999,
   },
   RECORD_IO: {
     meaning: 'An endpoint record could not be written, read or removed.',

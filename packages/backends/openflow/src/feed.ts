@@ -1,39 +1,34 @@
 /** Hints of flows that other programs have changed, and of bridges that have begun anew. */
-import type { ChangeFeed, Hint } from '@podwire/engine';
+import { type ChangeFeed, type Hint, HintQueue } from '@podwire/engine';
+import type { Flow } from '@podwire/openflow';
 import { flowItem } from './items.js';
 import { placeOf } from './kinds.js';
-import type { BridgeLink, LinkEvent } from './link.js';
+import type { BridgeLink } from './link.js';
 
 /** Hints that are kept between two reads; beyond that all of the bridge is looked at. */
 const MOST = 1_024;
 
-const lost: Hint = { keys: [], lost: true, marked: true };
-
 export const watchBridge = (link: BridgeLink): ChangeFeed => ({
   place: placeOf(link.bridge),
   open() {
-    let hints: Hint[] = [];
+    const queue = new HintQueue(MOST);
     const unsubscribe = link.subscribe((event) => {
-      const hint = hintOf(link.bridge, event);
-      if (hint === lost || hints.length === MOST) hints = [lost];
-      else if (hint !== undefined && hints[0] !== lost) hints.push(hint);
+      if (event === 'missed') queue.lose();
+      else if (event.type !== 'flow_change') return;
+      else if (event.change === 'missed') queue.lose();
+      else queue.add([hintOf(link.bridge, event)]);
     });
     return {
       read() {
         link.keepFollowing();
-        const read = hints;
-        hints = [];
-        return { hints: read, more: false };
+        return queue.read();
       },
       close: unsubscribe,
     };
   },
 });
 
-function hintOf(bridge: string, event: LinkEvent): Hint | undefined {
-  if (event === 'missed') return lost;
-  if (event.type !== 'flow_change') return undefined;
-  if (event.change === 'missed') return lost;
-  const { key, isOurs } = flowItem(bridge, event.flow);
-  return { keys: [key], ...(isOurs && event.change !== 'delete' ? { marked: true } : {}) };
+function hintOf(bridge: string, { flow, change }: { readonly flow: Flow; readonly change: string }): Hint {
+  const { key, isOurs } = flowItem(bridge, flow);
+  return { keys: [key], ...(isOurs && change !== 'delete' ? { marked: true } : {}) };
 }

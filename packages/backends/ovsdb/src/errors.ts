@@ -24,6 +24,13 @@ export const silentError = (database: string, cause: unknown): PodwireError =>
     cause,
   });
 
+/** The database is there, and the program behind it has not acted on a row. */
+export const unreportedError = (message: string, cause: unknown): PodwireError =>
+  new PodwireError('BACKEND_SILENT', message, { cause });
+
+/** The program behind the database did something else than the rows ask for. */
+export const refusedError = (message: string): PodwireError => new PodwireError('PORT_REFUSED', message);
+
 export const isAbsent = (error: unknown): boolean => hasCode(error, 'ROW_MISSING');
 
 export const isConflict = (error: unknown): boolean => hasCode(error, 'ROW_EXISTS', 'ROW_TAKEN');

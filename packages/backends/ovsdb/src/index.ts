@@ -1,6 +1,6 @@
 import type { Backend } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
-import { createRowBackend } from './rows/backend.js';
+import { createRowBackend, type RowBackendOptions } from './rows/backend.js';
 import { SWITCH, switchKinds } from './switch/kinds.js';
 import { switchDatabase } from './switch/tables.js';
 
@@ -16,9 +16,16 @@ export { defineRowKind, type RowKind, type RowKindOptions } from './rows/kind.js
 export { switchKinds } from './switch/kinds.js';
 export type * from './switch/resources.js';
 
-/** @param client of the database `Open_vSwitch`; it is closed with the backend */
-export const createSwitchBackend = (client: OvsdbClient): Backend =>
+/**
+ * @param client of the database `Open_vSwitch`; it is closed with the backend
+ * @param options patience with ovs-vswitchd, see {@link RowBackendOptions}
+ */
+export const createSwitchBackend = (
+  client: OvsdbClient,
+  options: Pick<RowBackendOptions, 'patience'> = {},
+): Backend =>
   createRowBackend({
+    ...options,
     name: SWITCH,
     client,
     database: switchDatabase,

@@ -70,8 +70,10 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
     }
   };
   const addPort = (name: string): Promise<void> => change((client) => addForeignPort(client, name));
+  const daemon = open();
+  const isAtWork = playDaemon(daemon);
   return {
-    base: { owner: 'node', resources: [bridge] },
+    base: { owner: 'node', resources: [bridge, { kind: 'ovs-port-ready', port: 'br0', number: LOCAL }] },
     owned,
     backends: () => [openBackend()],
     picture,
@@ -105,8 +107,31 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
         const queue = { dscp: 3, other_config: { 'max-rate': '5' } as Values };
         await client.transact([{ op: 'insert', table: 'Queue', row: queue }]);
       }),
-    close: () => undefined,
+    close: async () => {
+      await isAtWork;
+      await daemon.close();
+    },
   };
+}
+
+/** Open vSwitch has one number for the own ports of all bridges; here any will do. */
+const LOCAL = 65_000;
+
+/** Gives the bridge's own port its number as soon as it is there, as ovs-vswitchd does. */
+async function playDaemon(client: OvsdbClient): Promise<void> {
+  const rows = await client.monitor({ Interface: { columns: ['name', 'ofport'] } });
+  const report = (): void => {
+    const isWaiting = [...rows.rows('Interface').values()].some(
+      ({ name, ofport }) => name === 'br0' && ofport === undefined,
+    );
+    if (!isWaiting) return;
+    const where: [string, '==', string][] = [['name', '==', 'br0']];
+    client
+      .transact([{ op: 'update', table: 'Interface', where, row: { ofport: LOCAL } }])
+      .catch(() => undefined);
+  };
+  rows.subscribe(report);
+  report();
 }
 
 /** As `ovs-vsctl add-port br0 NAME` does it. */

@@ -6,9 +6,11 @@ import { RealSwitch } from './real-switch.js';
 for (const { name, run } of complianceCases)
   test(`on ovsdb-server: ${name}`, async () => {
     const server = await RealSwitch.start();
+    const subject = createSubject({ client: server.client, picture: () => server.picture() });
     try {
-      await run(createSubject({ client: server.client, picture: () => server.picture() }));
+      await run(subject);
     } finally {
+      await subject.close();
       await server.close();
     }
   });

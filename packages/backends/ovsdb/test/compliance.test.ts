@@ -7,6 +7,7 @@ describe('the backend on the in-memory database', () => {
   for (const { name, run } of complianceCases)
     test(name, async () => {
       const { client, picture } = createFakeSwitch();
-      await run(createSubject({ client, picture }));
+      const subject = createSubject({ client, picture });
+      await run(subject).finally(() => subject.close());
     });
 });

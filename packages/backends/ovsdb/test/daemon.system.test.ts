@@ -40,18 +40,17 @@ async function follow(server: RealSwitch) {
 
 test('ovs-vswitchd connects all ports, a new process changes nothing, and other content keeps them', async () => {
   const server = await RealSwitch.start();
+  const [first, second] = [openEngine(server), openEngine(server)];
+  const { numbers, untilConnected, takeChanges, close } = await follow(server);
   try {
     await server.startDaemon();
-    const first = openEngine(server);
     for (const each of all) await first.apply(each, call());
-    const { numbers, untilConnected, takeChanges, close } = await follow(server);
     await untilConnected();
     const before = numbers();
     assert.equal(before.get('br0'), 65_534);
     await first.close();
     await takeChanges();
 
-    const second = openEngine(server);
     assert.deepEqual(await second.reconcile(all, call()), []);
     assert.deepEqual(await takeChanges(), []);
     const retagged = port('web0', { tag: 6, qos: 'gold' });
@@ -66,9 +65,9 @@ test('ovs-vswitchd connects all ports, a new process changes nothing, and other 
     assert.deepEqual(await second.verify({ owner: owned.owner, resources: [retagged] }, call()), []);
     assert.deepEqual(numbers(), before);
     await second.remove(owned, call());
-    await second.close();
-    await close();
   } finally {
+    for (const each of [first, second]) await each.close();
+    await close();
     await server.close();
   }
 });

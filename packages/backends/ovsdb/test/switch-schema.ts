@@ -49,7 +49,12 @@ export const switchSchema = {
       indexes: [['name']],
       columns: {
         ...{ name, type: text, options: pairs, mac: optionalText, ...common },
-        ...{ mtu_request: optionalCount, ofport_request: optionalCount, ofport: optionalCount },
+        ...{
+          mtu_request: optionalCount,
+          ofport_request: optionalCount,
+          ofport: optional({ type: 'integer' }),
+        },
+        ...{ error: optionalText },
         ...{ ingress_policing_rate: rate, ingress_policing_burst: rate },
       },
     },

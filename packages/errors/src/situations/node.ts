@@ -206,6 +206,46 @@ export const nodeSituations = {
       message: '‹there is a flow table=0,priority=100,ip on br0 that is not ours›',
     },
   ],
+  PROJECT_UNKNOWN: [
+    {
+      site: 'packages/networks/sdn/src/endpoint/attachment.ts',
+      message: 'namespace ‹shop› has no VNID yet',
+    },
+  ],
+  PORT_REFUSED: [
+    {
+      site: 'packages/backends/ovsdb/src/errors.ts',
+      message: '‹the number of port cali82111e10a96 is 7, not 3›',
+    },
+  ],
+  SWITCH_UNAVAILABLE: [
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br1› has no socket ‹/run/openvswitch/br1.mgmt›; there are ‹br0, br-ex›',
+      action:
+        'Name the bridge with --bridge. Where there is none at all, start Open vSwitch (ovs-vswitchd), or say with --run-dir where its sockets are.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'nothing listens on ‹/run/openvswitch/br0.mgmt›',
+      action: 'Start Open vSwitch again: ovs-vswitchd has ended and left the file behind.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› does not speak OpenFlow 1.4',
+      action:
+        '`ovs-vsctl add Bridge ‹br0› protocols OpenFlow14` allows it beside the versions that the bridge has. Its flows stay as they are.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› has not answered for ‹10› s',
+      action: 'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› cannot be asked: ‹read ECONNRESET›',
+    },
+  ],
   RECORD_TOO_NEW: [
     {
       site: 'packages/agent/src/recovery.ts',
@@ -286,6 +326,12 @@ export const nodeSituations = {
       message: 'no ‹agent› answers at ‹/run/podwire/api.sock›‹: ›there is no such socket',
     },
     {
+      site: 'packages/cli/src/commands/flows.ts',
+      message: '‹no agent answers at /run/podwire/api.sock: there is no such socket›',
+      action:
+        '‹Start the agent (`podwire agent`), or say where it listens: `--socket` or `--config`.› Where there is none, give the IPv4 address of the pod in place of its name.',
+    },
+    {
       site: 'packages/local-api/src/client.ts',
       message: 'no ‹agent› answers at ‹/run/podwire/api.sock›‹: ›permission denied',
       action: 'Run the command as root.',
@@ -328,6 +374,11 @@ export const nodeSituations = {
     {
       site: 'packages/cli/src/testbed/down.ts',
       message: 'only root can take a testbed down',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'only root may open ‹/run/openvswitch/br0.mgmt›',
+      action: 'Run the command as root, or with `sudo`.',
     },
   ],
   PREREQUISITE_MISSING: [

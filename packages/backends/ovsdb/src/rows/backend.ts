@@ -4,6 +4,7 @@ import { isAbsent, isConflict } from '../errors.js';
 import type { DatabaseDescription } from './description.js';
 import { watchRows } from './feed.js';
 import type { RowKind } from './kind.js';
+import type { ReportKind } from './report-kind.js';
 import { DatabaseLink } from './link.js';
 import { RowSession } from './session.js';
 
@@ -12,17 +13,25 @@ export interface RowBackendOptions {
   /** Of the described database; it is closed with the backend. */
   readonly client: OvsdbClient;
   readonly database: DatabaseDescription;
-  readonly kinds: readonly RowKind[];
+  readonly kinds: readonly (RowKind | ReportKind)[];
+  /** Milliseconds that the program behind the database may take to act on a row; 5 s when absent. */
+  readonly patience?: number;
 }
 
 /** A backend whose resources are rows of one database. */
-export function createRowBackend({ name, client, database, kinds }: RowBackendOptions): Backend {
+export function createRowBackend({
+  name,
+  client,
+  database,
+  kinds,
+  patience = 5_000,
+}: RowBackendOptions): Backend {
   const link = new DatabaseLink(client, database);
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
   return {
     name,
     kinds,
-    open: () => new RowSession(link, byName),
+    open: () => new RowSession(link, byName, patience),
     isAbsent,
     isConflict,
     changes: [watchRows(link)],

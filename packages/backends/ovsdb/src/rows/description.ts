@@ -19,6 +19,8 @@ export interface TableDescription {
   };
   /** Columns that are read: those that resources write, and sets that other rows hang in. */
   readonly columns: readonly string[];
+  /** Columns that the program behind the database writes, and no resource: what it reports. */
+  readonly reports?: readonly string[];
 }
 
 /** Rows come after those of earlier tables, and are removed before them. */

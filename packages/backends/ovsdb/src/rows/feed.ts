@@ -1,6 +1,6 @@
 /** Hints of rows that other programs have changed. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ChangeFeed, Hint } from '@podwire/engine';
+import { type ChangeFeed, type Hint, HintQueue } from '@podwire/engine';
 import type { CacheEvent, Value } from '@podwire/ovsdb';
 import { childColumnsOf, idOf, keyFor } from './description.js';
 import type { DatabaseLink } from './link.js';
@@ -9,25 +9,19 @@ import { type AnyRow, markOf, nameOf } from './view.js';
 /** Hints that are kept between two reads. */
 const MOST = 4_096;
 
-const lost: Hint = { keys: [], lost: true, marked: true };
-
 export const watchRows = (link: DatabaseLink): ChangeFeed => ({
   place: link.description.database,
   open() {
-    let hints: Hint[] = [];
-    const take = (event: CacheEvent): void => {
+    const queue = new HintQueue(MOST);
+    const unsubscribe = link.subscribe((event) => {
       // A database that was started anew, and one that could not be reached at first: all of it may differ.
-      const isNew = event.cause === 'purged' || event.cause === 'initial';
-      const found = isNew ? [lost] : hintsOf(event, link);
-      hints = hints.length + found.length > MOST ? [lost] : [...hints, ...found];
-    };
-    const unsubscribe = link.subscribe(take);
+      if (event.cause === 'purged' || event.cause === 'initial') queue.lose();
+      else queue.add(hintsOf(event, link));
+    });
     return {
       read() {
         link.keepFollowing();
-        const read = hints;
-        hints = [];
-        return { hints: read, more: false };
+        return queue.read();
       },
       close: unsubscribe,
     };
@@ -59,7 +53,12 @@ function statesOf(change: Change, link: DatabaseLink): readonly States[] {
   const children = childColumnsOf(link.description.tables, table);
   const columns = new Set(children.map(([, column]) => column));
   const isSet = (column: string): boolean => columns.has(column);
-  const differing = Object.keys(after).filter((column) => !isDeepStrictEqual(after[column], before[column]));
+  // The first report on a row is about one that has just come, and the program that made it waits for that.
+  const reports = new Set(link.description.tables[table]!.reports);
+  const isFirst = (column: string): boolean => reports.has(column) && before[column] === undefined;
+  const differing = Object.keys(after)
+    .filter((column) => !isDeepStrictEqual(after[column], before[column]))
+    .filter((column) => !isFirst(column));
   const moved = children.flatMap(([child, column]) =>
     differing.includes(column) ? findMoved(child, after[column], before[column], link) : [],
   );

@@ -6,6 +6,11 @@ import type { DatabaseDescription } from './description.js';
 import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
 import { type Plan, type Step, stepId } from './plan.js';
 
+interface UntilOptions {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+}
+
 export class DatabaseLink {
   readonly description: DatabaseDescription;
   readonly #client: OvsdbClient;
@@ -35,6 +40,17 @@ export class DatabaseLink {
       signal.throwIfAborted();
       throw silentError(this.description.database, error);
     }
+  }
+
+  /**
+   * Waits for rows that are so. @param options milliseconds, and the caller's signal
+   * @throws OvsdbError; the signal's reason
+   */
+  async until(isSo: (view: View) => boolean, options: UntilOptions): Promise<View> {
+    const cache = await orAborted(this.#follow(), options.signal);
+    const view = new View(this.description.tables, cache);
+    await cache.until(({ isCurrent }) => isCurrent && isSo(view), options);
+    return view;
   }
 
   /** @throws OvsdbError; TypeError, RangeError: something does not fit the schema */

@@ -15,11 +15,12 @@ import { carryOut, type StepFailure } from './carry-out.js';
 import { keyFor } from './description.js';
 import { findRows } from './found.js';
 import type { RowKind } from './kind.js';
+import { awaitReport, findReport, type ReportKind, REPORTS } from './report-kind.js';
 import type { DatabaseLink } from './link.js';
 import type { Step } from './plan.js';
 import { nameOf, type View } from './view.js';
 
-export type RowKinds = ReadonlyMap<string, RowKind>;
+export type RowKinds = ReadonlyMap<string, RowKind | ReportKind>;
 
 /** A row with our mark. */
 interface MarkedRow extends MarkedThing {
@@ -30,22 +31,27 @@ interface MarkedRow extends MarkedThing {
 export class RowSession implements Session {
   readonly #link: DatabaseLink;
   readonly #kinds: RowKinds;
+  readonly #patience: number;
 
-  constructor(link: DatabaseLink, kinds: RowKinds) {
+  /** @param patience milliseconds that a report is waited for */
+  constructor(link: DatabaseLink, kinds: RowKinds, patience: number) {
     this.#link = link;
     this.#kinds = kinds;
+    this.#patience = patience;
   }
 
   async reaches(): Promise<boolean> {
     return Promise.resolve(true);
   }
 
-  async create({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+  async create({ name, resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+    if (name === REPORTS) return this.#awaitReports(resources, signal);
     return toFailures(await carryOut(this.#link, this.#steps('add', resources), signal));
   }
 
-  async repair(_batch: Batch, repairs: readonly Repair[], { signal }: SessionOptions): Promise<Failure[]> {
+  async repair({ name }: Batch, repairs: readonly Repair[], { signal }: SessionOptions): Promise<Failure[]> {
     const resources = repairs.map(({ resource }) => resource);
+    if (name === REPORTS) return this.#awaitReports(resources, signal);
     // A missing row may have come meanwhile.
     const steps = this.#steps('replace', resources);
     return toFailures(await this.#carryOutAsFarAsPossible(steps, signal));
@@ -70,7 +76,7 @@ export class RowSession implements Session {
     { signal }: SessionOptions,
   ): Promise<Observed> {
     const view = await this.#link.look(signal);
-    return new Map(resources.map((one) => [one, { found: findRows(view, this.#rowsOf(one)) }]));
+    return new Map(resources.map((one) => [one, { found: this.#find(view, one) }]));
   }
 
   async listMarked(
@@ -108,6 +114,20 @@ export class RowSession implements Session {
     return carryOutAsFarAsPossible(steps, (some) => carryOut(this.#link, some, signal));
   }
 
+  #find(view: View, resource: Resource): unknown {
+    const kind = this.#kinds.get(resource.kind)!;
+    return 'rows' in kind ? findRows(view, kind.rows(resource)) : findReport(view, kind, resource);
+  }
+
+  async #awaitReports(resources: readonly Resource[], signal: AbortSignal): Promise<Failure[]> {
+    const failures = resources.map(async (resource): Promise<Failure[]> => {
+      const kind = this.#kinds.get(resource.kind) as ReportKind;
+      const error = await awaitReport(this.#link, kind, resource, { signal, patience: this.#patience });
+      return error === undefined ? [] : [{ resource, error }];
+    });
+    return (await Promise.all(failures)).flat();
+  }
+
   #listMarkedIn(view: View, table: string): MarkedRow[] {
     const { database, tables } = this.#link.description;
     return [...view.rows(table).values()].flatMap((row): MarkedRow[] => {
@@ -123,7 +143,7 @@ export class RowSession implements Session {
   }
 
   #rowsOf(resource: Resource): Step['rows'] {
-    return this.#kinds.get(resource.kind)!.rows(resource);
+    return (this.#kinds.get(resource.kind) as RowKind).rows(resource);
   }
 }
 

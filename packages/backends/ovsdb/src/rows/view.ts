@@ -23,9 +23,9 @@ export function nameOf(table: string, { name }: TableDescription, row: AnyRow): 
 
 export const requestFor = (tables: Tables): MonitorRequest<AnyDatabase> =>
   Object.fromEntries(
-    Object.entries(tables).map(([table, { name, columns }]) => [
+    Object.entries(tables).map(([table, { name, columns, reports = [] }]) => [
       table,
-      { columns: [...new Set([...(name === undefined ? [] : [name]), ...columns])] },
+      { columns: [...new Set([...(name === undefined ? [] : [name]), ...columns, ...reports])] },
     ]),
   );
 

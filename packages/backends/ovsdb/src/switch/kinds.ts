@@ -1,8 +1,18 @@
-import type { AnyResource } from '@podwire/engine';
+import type { AnyResource, Difference } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
-import { MARK, OWN_KEYS } from '../rows/description.js';
+import { idOf, keyFor, MARK, OWN_KEYS } from '../rows/description.js';
 import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
-import type { OvsBridge, OvsInterface, OvsMirror, OvsPort, OvsQos, OvsQueue } from './resources.js';
+import { type ReportKind, REPORTS } from '../rows/report-kind.js';
+import type { AnyRow } from '../rows/view.js';
+import type {
+  OvsBridge,
+  OvsInterface,
+  OvsMirror,
+  OvsPort,
+  OvsPortReady,
+  OvsQos,
+  OvsQueue,
+} from './resources.js';
 import type { SwitchResources } from './resources.js';
 import { bridgeRows, mirrorRows, portRows, qosRows, queueRows } from './rows.js';
 import { switchDatabase } from './tables.js';
@@ -101,11 +111,36 @@ const mirror = define<OvsMirror>({
   rows: mirrorRows,
 });
 
+const portReady: ReportKind<OvsPortReady> = {
+  ...{ kind: 'ovs-port-ready', backend: SWITCH, batch: REPORTS },
+  ...{ inPlace: true, removal: 'never' },
+  place: () => switchDatabase.database,
+  // As the key of a link has it on the node.
+  key: ({ port: name, isLink }) => (isLink === true ? `link host/${name}` : `ovs-port-ready ${name}`),
+  describe: ({ port: name, number }) => `port ${name} with number ${number}`,
+  after: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Port', name))],
+  check: is.resource<OvsPortReady>({ port: text, number: is.numberUpTo(0xfeff), isLink: flag }),
+  source: ({ port: name }) => ({ table: 'Interface', name }),
+  compare: comparePort,
+  // A port without its link has the number -1, until the link comes.
+  isFinal: ({ ofport }) => ofport !== undefined && ofport !== -1,
+  touches: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Interface', name))],
+};
+
+/** Open vSwitch shows the number -1, and an error, for a port that it cannot make. */
+function comparePort({ port: name, number }: OvsPortReady, row: AnyRow | undefined): Difference | undefined {
+  const [ofport, error] = [row?.['ofport'], row?.['error']];
+  if (typeof error === 'string') return `port ${name}: ${error}`;
+  if (ofport === undefined) return { missing: `ovs-vswitchd has not made port ${name}` };
+  return ofport === number ? undefined : `the number of port ${name} is ${ofport as number}, not ${number}`;
+}
+
 /** Every kind of Open vSwitch, by name. */
 export const switchKinds = {
   'ovs-bridge': bridge,
   'ovs-port': port,
+  'ovs-port-ready': portReady,
   'ovs-qos': qos,
   'ovs-queue': queue,
   'ovs-mirror': mirror,
-} satisfies { [K in keyof SwitchResources]: RowKind<SwitchResources[K]> };
+} satisfies { [K in keyof SwitchResources]: RowKind<SwitchResources[K]> | ReportKind<SwitchResources[K]> };

@@ -52,6 +52,19 @@ export interface OvsPort {
   readonly externalIds?: Pairs;
 }
 
+/**
+ * ovs-vswitchd has made the port, with this number: it acts on rows a moment after they are written, and a number that
+ * another port has asked for before is not given. Removing this does nothing.
+ */
+export interface OvsPortReady {
+  readonly kind: 'ovs-port-ready';
+  /** Of the port with one interface of the same name. */
+  readonly port: string;
+  readonly number: number;
+  /** The port has the type `internal`: its link is there with it, and what is on the link comes after this. */
+  readonly isLink?: boolean;
+}
+
 /** The database has no names of them: ours is in the mark. */
 export interface OvsQos {
   readonly kind: 'ovs-qos';
@@ -90,6 +103,7 @@ export interface OvsMirror {
 export interface SwitchResources {
   'ovs-bridge': OvsBridge;
   'ovs-port': OvsPort;
+  'ovs-port-ready': OvsPortReady;
   'ovs-qos': OvsQos;
   'ovs-queue': OvsQueue;
   'ovs-mirror': OvsMirror;

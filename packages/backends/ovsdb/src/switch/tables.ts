@@ -14,6 +14,7 @@ export const switchDatabase: DatabaseDescription = {
         ...['type', 'options', 'mac', 'mtu_request', 'ofport_request', 'ingress_policing_rate'],
         ...['ingress_policing_burst', 'other_config', 'external_ids'],
       ],
+      reports: ['ofport', 'error'],
     },
     Bridge: {
       word: 'bridge',
