@@ -110,6 +110,14 @@ export interface NodeView {
   readonly tunnel?: TunnelView;
 }
 
+/**
+ * The part of the cluster that a pod joins in a network, as {@link NetworkModel.resolve} finds it: a project, a tenant. Plain
+ * data, kept with the endpoint. A model declares its field beside its `resolve`:
+ * `declare module '@podwire/network-contract' { interface Attachment { readonly vnid?: number } }`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- extended by models
+export interface Attachment {}
+
 /** One attachment of one pod to one network, with everything a plan needs. */
 export interface Endpoint {
   readonly id: EndpointId;
@@ -117,6 +125,10 @@ export interface Endpoint {
   readonly leases: readonly LeaseRecord[];
   /** The pod side's MAC: the one asked for, or one made up by the agent. */
   readonly mac: string;
+  /** The MAC that was asked for, for models that give pods one of their own; absent where none was. */
+  readonly requestedMac?: string;
+  /** Result of {@link NetworkModel.resolve}; absent where the model has none. */
+  readonly attachment?: Attachment;
   /**
    * Another endpoint's record holds the host-side name that the model would choose: a second sandbox of a pod whose
    * first is not removed yet. The model then chooses a name that no other endpoint can have.
@@ -225,6 +237,13 @@ export interface NetworkModel {
   planNode(node: NodeView): Resource[];
   /** Plans the resources by which the node reaches the pods of another node. They depend on no block of this node: it has none here. */
   planPeer(node: NodeView, peer: PeerView): Resource[];
+  /**
+   * Present in models whose pods belong to something that the cluster decides. Pure; runs again when a fact that it has read
+   * changes, and the endpoint is planned again with the new result.
+   * @throws PodwireError with code 11 of CNI ("try again later") where that is not decided yet; REQUEST_INVALID where the pod
+   * can belong to nothing
+   */
+  resolve?(pod: PodIdentity, network: NetworkView, read: Read): Attachment;
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
   /**

@@ -1,12 +1,17 @@
 export { gatewayOf, podMac } from './addresses.js';
+export type { NetNamespaceFact } from './endpoint/attachment.js';
+export { portOf } from './endpoint/place.js';
+export { createSdnModel } from './model.js';
 export { podMtu } from './mtu.js';
+export { BRIDGE, HOST_LINK, TUNNEL_LINK } from './names.js';
+export { optionsSchema, type SdnOptions } from './options.js';
 export { planBridgeFlows } from './pipeline/bridge.js';
 export { planProjectFlows } from './pipeline/modes.js';
 export { planMulticastFlows, planMulticastToPeers } from './pipeline/multicast.js';
 export { peerCookie, planPeerFlows } from './pipeline/peer.js';
 export { planPodFlows } from './pipeline/pod.js';
 export { describeTable, type TableName, tables } from './pipeline/tables.js';
-export { planVersionFlow, RULE_VERSION } from './pipeline/version.js';
+export { type BridgeVersion, planVersionFlow, readVersion, RULE_VERSION } from './pipeline/version.js';
 export { HOST_PORT, TUNNEL_PORT } from './ports.js';
 export type { Datapath, Migration, SdnMode, SdnNode, SdnPeer, SdnPod } from './types.js';
 export { GLOBAL_VNID, isVnid, LAST_VNID } from './vnid.js';

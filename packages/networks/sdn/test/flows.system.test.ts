@@ -25,7 +25,7 @@ import {
   tcp,
 } from './cluster.js';
 import { goldenCases } from './golden.js';
-import { OpenVSwitch } from './open-vswitch.js';
+import { OpenVSwitch } from '@podwire/testkit/openvswitch';
 
 let real: OpenVSwitch;
 let connection: SwitchConnection;

@@ -14,6 +14,7 @@ import {
   planProjectFlows,
   planVersionFlow,
   podMac,
+  readVersion,
   RULE_VERSION,
   tables,
 } from '@podwire/network-sdn';
@@ -107,6 +108,23 @@ test('the global project, and every project in the mode subnet, needs no flows o
 test('the note has the number of the mode and the version', () => {
   expect(planVersionFlow('subnet').actions).toEqual([{ type: 'note', bytes: '000d00000000' }]);
   expect(planVersionFlow('multitenant')).toEqual(parseFlow('table=253,actions=note:01.0d.00.00.00.00'));
+});
+
+test.each(['subnet', 'multitenant'] as const)('the note of a bridge is read (%s)', (mode) => {
+  expect(readVersion([parseFlow('table=253,actions=drop'), planVersionFlow(mode)])).toEqual({
+    mode,
+    version: RULE_VERSION,
+  });
+});
+
+test.each([
+  ['of OpenShift alone', 'table=253,actions=note:02.0d', { mode: 'networkpolicy', version: 13 }],
+  ['of an older version', 'table=253,actions=note:00.09.00.00.00.00', { mode: 'subnet', version: 9 }],
+  ['with an unknown mode', 'table=253,actions=note:03.0d', undefined],
+  ['of another program', 'table=253,actions=note:01.0d.00.00.01', undefined],
+  ['in another table', 'table=252,actions=note:01.0d', undefined],
+])('a note %s is read as what it is', (_, text, version) => {
+  expect(readVersion([parseFlow(text)])).toEqual(version);
 });
 
 test('the gateway is the first address of the subnet, and the MAC address of a pod follows from its address', () => {

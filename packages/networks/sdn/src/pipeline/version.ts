@@ -6,8 +6,8 @@ import { tables } from './tables.js';
 /** Counts changes of the flows; that of OpenShift 4.10 and later. `test/golden` changes with it. */
 export const RULE_VERSION = 13;
 
-/** Numbers of OpenShift; 2 is `networkpolicy`. */
-const modeNumbers: Readonly<Record<SdnMode, number>> = { subnet: 0, multitenant: 1 };
+/** By the numbers of OpenShift. */
+const modes = ['subnet', 'multitenant', 'networkpolicy'] as const;
 
 const hexByte = (value: number): string => value.toString(16).padStart(2, '0');
 
@@ -23,6 +23,25 @@ export const planVersionFlow = (mode: SdnMode): Flow => ({
   priority: 0x8000,
   match: {},
   actions: [
-    { type: 'note', bytes: `${hexByte(modeNumbers[mode])}${hexByte(RULE_VERSION)}`.padEnd(NOTE_DIGITS, '0') },
+    {
+      type: 'note',
+      bytes: `${hexByte(modes.indexOf(mode))}${hexByte(RULE_VERSION)}`.padEnd(NOTE_DIGITS, '0'),
+    },
   ],
 });
+
+export interface BridgeVersion {
+  /** `networkpolicy` is on bridges of OpenShift alone. */
+  readonly mode: (typeof modes)[number];
+  readonly version: number;
+}
+
+/** Reads the note, of ours or of OpenShift's; undefined when there is none, or none that has a mode and a version. */
+export function readVersion(flows: readonly Flow[]): BridgeVersion | undefined {
+  const actions = flows.flatMap((flow) => (flow.table === tables.version ? (flow.actions ?? []) : []));
+  const note = actions.find(({ type }) => type === 'note');
+  if (note?.type !== 'note') return undefined;
+  const mode = modes[parseInt(note.bytes.slice(0, 2), 16)];
+  const isWhole = /^[0-9a-f]{4}0*$/i.test(note.bytes);
+  return mode === undefined || !isWhole ? undefined : { mode, version: parseInt(note.bytes.slice(2, 4), 16) };
+}

@@ -1,0 +1,6 @@
+/**
+ * The part of the model that explains a bridge to people. The command line imports this file and nothing else of it:
+ * a bridge of OpenShift SDN is explained on a node without an agent too.
+ */
+export { describeTable } from './pipeline/tables.js';
+export { type BridgeVersion, readVersion, RULE_VERSION } from './pipeline/version.js';

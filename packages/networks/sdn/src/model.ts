@@ -1,0 +1,28 @@
+import type { NetworkModel } from '@podwire/network-contract';
+import { resolve } from './endpoint/attachment.js';
+import { planEndpoint } from './endpoint/plan-endpoint.js';
+import { podMtu } from './mtu.js';
+import { diagnose, publish } from './node/diagnose.js';
+import { MODEL, multicastScopes } from './node/multicast.js';
+import { planNode } from './node/plan-node.js';
+import { planPeer } from './node/plan-peer.js';
+import { optionsSchema } from './options.js';
+
+/** The SDN model: one bridge of Open vSwitch a node, VXLAN between nodes, a VNID for each project. */
+export const createSdnModel = (): NetworkModel => ({
+  name: MODEL,
+  description:
+    'a bridge of Open vSwitch, VXLAN between nodes and a VNID for each project, as OpenShift SDN does it.',
+  // Not `vxlan`, which asks for the device that the other models share.
+  encapsulations: ['ovs-vxlan'],
+  hostTables: ['traffic'],
+  optionsSchema,
+  planNode,
+  planPeer,
+  resolve,
+  planEndpoint,
+  podMtu,
+  diagnose,
+  publish,
+  scopes: [multicastScopes],
+});

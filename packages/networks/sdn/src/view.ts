@@ -1,0 +1,32 @@
+/** Nodes as the contract shows them, in the words of the flows. */
+import { familyOf } from '@podwire/addresses';
+import { PodwireError } from '@podwire/errors';
+import type { NodeView, PeerView } from '@podwire/network-contract';
+import { addressIn } from '@podwire/network-traffic';
+import { optionsOf } from './options.js';
+import type { SdnNode, SdnPeer } from './types.js';
+
+const isIPv4 = (prefix: string): boolean => familyOf(prefix) === 4;
+
+/**
+ * The node with its HostSubnet; undefined while it has none.
+ * @throws PodwireError CONFIG_INVALID for a node without an address for tunnels, or with several subnets
+ */
+export function nodeOf(view: NodeView): SdnNode | undefined {
+  const { name, network, underlay } = view;
+  const [subnet, ...others] = view.blocks.filter(isIPv4);
+  if (subnet === undefined) return undefined;
+  if (others.length > 0)
+    throw unfit(view, `node ${name} has the blocks ${[subnet, ...others].join(', ')}, and may have one`);
+  if (underlay?.ipv4 === undefined) throw unfit(view, `node ${name} has no IPv4 address for tunnels`);
+  return { address: addressIn(underlay.ipv4), subnet, ...optionsOf(network) };
+}
+
+const unfit = ({ network }: NodeView, why: string): PodwireError =>
+  new PodwireError('CONFIG_INVALID', `network ${network.name} of the model sdn: ${why}`);
+
+/** Another node, once for each of its blocks; empty where no tunnel leads there. */
+export function peersOf({ name, ipv4, blocks }: PeerView): SdnPeer[] {
+  if (ipv4 === undefined) return [];
+  return blocks.filter(isIPv4).map((subnet) => ({ uid: name, address: addressIn(ipv4), subnet }));
+}
