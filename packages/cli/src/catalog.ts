@@ -226,6 +226,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/trace.js'),
   },
   {
+    name: 'flows',
+    summary: 'the flows of a bridge of Open vSwitch, and what they are for',
+    group: look,
+    load: () => import('./commands/flows.js'),
+  },
+  {
     name: 'net',
     summary: 'which CNI network pods get, and why',
     group: look,

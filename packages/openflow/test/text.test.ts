@@ -76,6 +76,10 @@ describe('actions of ovs-ofctl are read', () => {
     ['3,NORMAL,output:local', [3, 'NORMAL', 'LOCAL'].map((port) => ({ type: 'output', port }) as Action)],
     ['load:10.0.0.1->NXM_OF_IP_SRC[]', [{ type: 'load', value: 0x0a000001, to: { field: 'ip_src' } }]],
     [
+      'load:0xa58->NXM_OF_ETH_DST[32..47]',
+      [{ type: 'load', value: 0x0a58, to: { field: 'eth_dst', start: 32, bits: 16 } }],
+    ],
+    [
       'move:NXM_OF_ETH_SRC[0..31]->NXM_NX_REG0[]',
       [{ type: 'move', from: { field: 'eth_src', start: 0, bits: 32 }, to: { field: 'reg0' } }],
     ],

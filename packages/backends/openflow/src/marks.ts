@@ -13,6 +13,10 @@ export const cookieOf = (mark: number): string => `0x${inDigits(mark)}`;
 /** Selects flows of ours. */
 export const OUR_COOKIES = `0x${MARK}00000000/0xffffffff00000000`;
 
+/** The model's mark in a cookie of ours; undefined for flows of others. */
+export const readMark = (cookie: string | undefined): number | undefined =>
+  isOurCookie(cookie) ? parseInt(cookie!.slice(-8), 16) : undefined;
+
 /** The upper half begins with a digit other than 0, so a cookie of ours has all sixteen. */
 export const isOurCookie = (cookie: string | undefined): boolean =>
   cookie?.length === 18 && cookie.startsWith(`0x${MARK}`);

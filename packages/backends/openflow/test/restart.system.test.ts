@@ -189,10 +189,13 @@ test('flows come with the bridge that they are on, in one list', () =>
         { kind: 'ovs-bridge', name: 'br7', protocols: ['OpenFlow14'], failMode: 'secure' },
       ],
     };
-    await engine.apply(list, call());
-    assert.deepEqual(await engine.verify(list, call()), []);
-    await engine.remove(list, call());
-    await engine.close();
+    try {
+      await engine.apply(list, call());
+      assert.deepEqual(await engine.verify(list, call()), []);
+      await engine.remove(list, call());
+    } finally {
+      await engine.close();
+    }
   }));
 
 test('flows of every sort of action are found as they were sent', () =>

@@ -1,7 +1,7 @@
 /** Lists of actions of ovs-actions(7), read. */
 import type { Action, PacketInReason } from '../actions.js';
 import { formatFieldValue, parseFieldValue } from '../field-value.js';
-import { fieldOf, type FieldName } from '../fields.js';
+import { type FieldFormat, fieldOf, type FieldName } from '../fields.js';
 import { findReservedPort, type Port } from '../ports.js';
 import { spanOf, type Subfield } from '../subfield.js';
 import { parseConntrack } from './conntrack.js';
@@ -33,12 +33,20 @@ function parseMove(value: string): Action {
 const short = (value: bigint): number | string =>
   value > 0xffff_ffffn ? `0x${value.toString(16)}` : Number(value);
 
-/** The value may be an address, which is one of the field of the target. */
+/** The value is a number of at most 64 bits, or an address as the field of the target has it. */
 function parseLoad(text: string): Action {
   const [value, target] = splitArrow(text);
   const to = parseSubfield(target);
-  return { type: 'load', value: short(parseFieldValue(to.field, value).value), to };
+  const isNumber = addressFormats.includes(fieldOf(to.field).format) && /^0x[0-9a-f]{1,16}$/i.test(value);
+  return {
+    type: 'load',
+    value: short(isNumber ? BigInt(value) : parseFieldValue(to.field, value).value),
+    to,
+  };
 }
+
+/** Fields whose own values are no numbers. */
+const addressFormats: readonly FieldFormat[] = ['ipv4', 'ipv6', 'mac'];
 
 /** The runs of ones of a mask. */
 function* listRuns(mask: bigint): Iterable<readonly [start: number, bits: number]> {
