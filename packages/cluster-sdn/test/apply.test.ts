@@ -5,7 +5,14 @@ import { keysBelow } from '@podwire/cluster-state';
 import { createStoreSource, type ObjectSource } from '@podwire/objects';
 import type { Store } from '@podwire/store';
 import { createMemoryServer, type MemoryFaults } from '@podwire/store/memory';
-import { applyPlan, type ApplyOptions, planCluster, readSdnObjects, type SdnCluster } from '../src/index.js';
+import {
+  applyPlan,
+  type ApplyOptions,
+  ObjectDecoder,
+  planCluster,
+  readSdnObjects,
+  type SdnCluster,
+} from '../src/index.js';
 import { clusterNetwork, netNamespace, node, problemsOf, subnetOf, subnetsOf, vnidsOf } from './support.js';
 
 const clock = { now: () => 1_000, elapsed: () => 0, sleep: () => Promise.resolve() };
@@ -161,6 +168,23 @@ describe('a plan', () => {
     expect(subnetsOf((await look(connect(), { namespaces: [], nodes: [] })).cluster)).toEqual({
       n1: '10.130.0.0/23',
     });
+  });
+});
+
+describe('looks with one decoder', () => {
+  test('see each change and deletion, and share what has not changed', async () => {
+    const { source, connect } = await createStore();
+    await source.save(netNamespace('a', 10), undefined);
+    await source.save(netNamespace('b', 11), undefined);
+    const decoder = new ObjectDecoder();
+    const take = async () => (await readSdnObjects(connect(), keys, signal, decoder)).objects.netNamespaces;
+    const [a, b] = await take();
+    await source.save(netNamespace('b', 12), undefined);
+    const [sameA, otherB] = await take();
+    expect(sameA).toBe(a);
+    expect([b, otherB].map((each) => each?.object.netid)).toEqual([11, 12]);
+    await source.delete({ apiVersion: 'network.openshift.io/v1', kind: 'NetNamespace', name: 'a' });
+    expect((await take()).map(({ object }) => object.netname)).toEqual(['b']);
   });
 });
 

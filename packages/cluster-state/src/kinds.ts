@@ -111,6 +111,9 @@ const allocationRecord = z.strictObject({
   imported: z.literal(true).optional(),
 });
 
+/** The label of a node that identifies its machine, by a digest: the id itself must not be published (machine-id(5)). */
+export const machineLabel = 'podwire/machine';
+
 const node = z.strictObject({
   name: objectName,
   /** Chosen when the state directory is new, so on each boot. Two agents with one name have different ones. */

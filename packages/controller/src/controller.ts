@@ -29,6 +29,8 @@ export interface Controller {
    */
   run(signal: AbortSignal): Promise<void>;
   metrics(): ControllerMetrics;
+  /** Of VNIDs and subnets of OpenShift SDN, for a status; each begins with a code. Empty while it does not lead. */
+  problems(): readonly string[];
 }
 
 export function createController(options: ControllerOptions): Controller {
@@ -57,7 +59,9 @@ export function createController(options: ControllerOptions): Controller {
       absentNodes: term?.absentNodes ?? 0,
       candidates: term?.candidates ?? 0,
       lastCollection: term?.lastCollection ?? 0,
+      sdnProblems: term?.problems.length ?? 0,
     }),
+    problems: () => term?.problems ?? [],
   };
 }
 

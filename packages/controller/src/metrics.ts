@@ -12,6 +12,9 @@ export interface Counters {
   spared: number;
   /** Calls that the store refused or did not answer. */
   failures: number;
+  /** Plans of NetNamespaces and HostSubnets, and the changes of those that were carried out. */
+  sdnPlans: number;
+  sdnChanges: number;
   /** How often this candidate became the leader. */
   terms: number;
 }
@@ -23,6 +26,8 @@ export interface ControllerMetrics extends Readonly<Counters> {
   readonly candidates: number;
   /** Milliseconds of the last garbage collection. */
   readonly lastCollection: number;
+  /** Of the last plan of NetNamespaces and HostSubnets. */
+  readonly sdnProblems: number;
 }
 
 export function createCounters(): Counters {
@@ -35,6 +40,8 @@ export function createCounters(): Counters {
     collected: 0,
     spared: 0,
     failures: 0,
+    sdnPlans: 0,
+    sdnChanges: 0,
     terms: 0,
   };
 }
@@ -65,6 +72,19 @@ export function renderMetrics(metrics: ControllerMetrics): string {
       'counter',
       'Repairs that were dropped because their conditions did not hold any more.',
       metrics.spared,
+    ],
+    ['sdn_plans_total', 'counter', 'Plans of NetNamespaces and HostSubnets.', metrics.sdnPlans],
+    [
+      'sdn_changes_total',
+      'counter',
+      'NetNamespaces and HostSubnets that were created, changed or deleted.',
+      metrics.sdnChanges,
+    ],
+    [
+      'sdn_problems',
+      'gauge',
+      'Problems with VNIDs and subnets of OpenShift SDN that an administrator has to solve.',
+      metrics.sdnProblems,
     ],
     ['failures_total', 'counter', 'Calls that the store refused or did not answer.', metrics.failures],
   ];

@@ -5,6 +5,7 @@ import { type Log, onAbort } from '@podwire/platform';
 import type { Counters } from './metrics.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { NodeWatcher } from './node-watcher.js';
+import { SdnLoop } from './sdn/sdn-loop.js';
 
 export interface TermOptions {
   /** With the leader's fence as guard. */
@@ -26,6 +27,7 @@ export class Term {
   readonly #options: TermOptions;
   readonly #lifecycle: NodeLifecycle;
   readonly #collector: Collector;
+  readonly #sdn: SdnLoop;
   /** By node: the time of the next sync, on the monotonic clock. */
   readonly #due = new Map<string, number>();
   #lastCollection = 0;
@@ -34,6 +36,7 @@ export class Term {
     this.#options = options;
     this.#lifecycle = new NodeLifecycle(options);
     this.#collector = createCollector({ grace: options.grace });
+    this.#sdn = new SdnLoop(options);
   }
 
   get absentNodes(): number {
@@ -48,6 +51,11 @@ export class Term {
     return this.#lastCollection;
   }
 
+  /** Of OpenShift SDN, each with its code in front. */
+  get problems(): readonly string[] {
+    return this.#sdn.problems;
+  }
+
   /** Until the signal aborts. @throws when a watch ends for good */
   async run(signal: AbortSignal): Promise<void> {
     const over = new AbortController();
@@ -55,7 +63,12 @@ export class Term {
     const { access, log } = this.#options;
     const watcher = new NodeWatcher({ store: access.store, keys: access.keys, log });
     onAbort(either, () => void watcher.close());
-    const tasks = [this.#syncNodes(watcher, either), this.#collectGarbage(either), watcher.ended()];
+    const tasks = [
+      this.#syncNodes(watcher, either),
+      this.#collectGarbage(either),
+      this.#sdn.run(either),
+      watcher.ended(),
+    ];
     try {
       await Promise.race(tasks);
     } finally {

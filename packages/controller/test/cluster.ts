@@ -30,12 +30,13 @@ export function createTestCluster() {
   const { signal }: { signal: AbortSignal } = new AbortController();
   const running = new Set<Running>();
 
-  function startController(name = 'c', skew = 0): Running {
+  /** @param wrap the store as the controller sees it */
+  function startController(name = 'c', skew = 0, wrap = (given: Store): Store => given): Running {
     const own = server.connect();
     const stopped = new AbortController();
     const wall = clock.another(skew);
     const options = {
-      store: own,
+      store: wrap(own),
       keys,
       clock: wall,
       log: silentLog,

@@ -1,6 +1,6 @@
 /** Applies what the cluster has for this node to its networks and facts: pools, blocks, its tunnel addresses. */
 import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
-import type { Node } from '@podwire/cluster-state';
+import { machineLabel, type Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
 import type { TunnelView, UnderlayView } from '@podwire/network-contract';
@@ -11,7 +11,6 @@ import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
 import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
-import { machineLabel } from './node-name.js';
 import type { OthersAddresses } from './others-addresses.js';
 import type { Registration } from './registration.js';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';

@@ -35,6 +35,8 @@ const syncKey = 'cluster';
 /** Milliseconds in which changes are gathered, and until a failure is tried again. */
 const syncDelay = 20;
 const retryAfter = 1_000;
+/** Of the controller, that the status of the leader's node lists: each namespace may have one. */
+const mostProblems = 16;
 /** Milliseconds for the last report, and until the controller is started again. */
 const flushDeadline = 1_000;
 const controllerPause = 30_000;
@@ -209,6 +211,7 @@ class StoreMember implements ClusterMember {
           `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
       ),
       ...this.peers.conflicts(),
+      ...(this.#controllers?.problems() ?? []).slice(0, mostProblems),
       ...[...this.cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
     ];
   }

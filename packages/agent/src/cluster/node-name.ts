@@ -1,12 +1,9 @@
 /** Whose a node name is: one machine's, and one agent's on it. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
+import { machineLabel, type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
 import { decodeObject, type Item } from '@podwire/store';
-
-/** Identifies the machine in the node object, by a digest: the id itself must not be published (machine-id(5)). */
-export const machineLabel = 'podwire/machine';
 
 export interface Self {
   readonly node: string;

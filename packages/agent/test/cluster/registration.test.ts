@@ -1,4 +1,5 @@
 import {
+  machineLabel,
   type UnreachableNode,
   unreachableKind,
   type Node,
@@ -15,7 +16,6 @@ import {
   randomFaults,
 } from '@podwire/store/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { machineLabel } from '../../src/cluster/node-name.js';
 import { Registration } from '../../src/cluster/registration.js';
 import { keys, until } from '../fakes/cluster.js';
 import { containing } from '../fakes/matchers.js';

@@ -2,7 +2,6 @@
 import type { Keys } from '@podwire/cluster-state';
 import {
   type AnyObject,
-  decodeStoredObject,
   type ObjectListing,
   type ObjectReference,
   objectsPrefix,
@@ -10,6 +9,7 @@ import {
 } from '@podwire/objects';
 import type { Expectation, Store } from '@podwire/store';
 import type { SdnObjects } from '../contract.js';
+import { ObjectDecoder } from './object-decoder.js';
 
 const group = 'network.openshift.io';
 
@@ -19,16 +19,20 @@ export interface SdnSnapshot {
   readonly generation: Expectation;
 }
 
-/** @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED */
+/**
+ * @param decoder of the look before, if there was one: what has not changed is not decoded again
+ * @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED
+ */
 export async function readSdnObjects(
   store: Pick<Store, 'get' | 'list'>,
   { root, sdnGeneration }: Pick<Keys, 'root' | 'sdnGeneration'>,
   signal: AbortSignal,
+  decoder = new ObjectDecoder(),
 ): Promise<SdnSnapshot> {
   // First: a plan that is carried out after it changes it, whatever the list has of that plan.
   const generation = await store.get(sdnGeneration, { signal });
   const { items } = await store.list(`${objectsPrefix(root)}${group}/`, { signal });
-  const decoded = items.map((item) => decodeStoredObject(root, item));
+  const decoded = decoder.decode(root, items);
   const objects = decoded.flatMap(({ stored }) => stored ?? []);
   const unreadable = decoded.flatMap((each) => each.unreadable ?? []);
   return { objects: selectSdnObjects({ objects, unreadable }), generation: generation?.revision ?? 'absent' };
