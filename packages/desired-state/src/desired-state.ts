@@ -10,6 +10,7 @@ import {
   applyChanges,
   type ApplyOutcome,
   type Change as PlannedChange,
+  type FactSources,
   Planner,
   type Read,
   type Scope,
@@ -81,6 +82,16 @@ export class DesiredState {
     addFacts(this.#sources, { ...remembered, ...kind.sources });
     addFacts(this.#derivations, { ...kind.derivations });
     if (kind.list !== undefined) this.planner.markScope(kind.kind);
+  }
+
+  /** Facts as they are now, for who is no plan. */
+  get read(): Read {
+    return this.planner.read;
+  }
+
+  /** Adds facts that belong to no kind of scopes. @throws RangeError where one of them has been brought before */
+  addFacts(sources: FactSources): void {
+    addFacts(this.#sources, sources);
   }
 
   /**

@@ -3,7 +3,7 @@
  * effects.
  */
 import { orAborted } from '@podwire/platform';
-import type { Change, Conflict, Derivations, FactName, FactSources, Plan, Scope } from './contract.js';
+import type { Change, Conflict, Derivations, FactName, FactSources, Plan, Read, Scope } from './contract.js';
 import { Facts } from './facts.js';
 import { type KeyOptions, Keys } from './keys.js';
 import { type Failure, Scopes } from './scopes.js';
@@ -29,6 +29,11 @@ export class Planner<R> {
     this.#facts = new Facts(options.sources, options.derivations ?? {});
     this.#keys = new Keys(options);
     this.#scopes = new Scopes(options.plan, this.#facts, this.#keys);
+  }
+
+  /** Facts as they are now, for who is no plan: it does not hear of changes. */
+  get read(): Read {
+    return ((fact: string) => this.#facts.read(fact)) as Read;
   }
 
   /** Names of the scopes that have a plan. */

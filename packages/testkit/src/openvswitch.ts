@@ -90,6 +90,11 @@ export class OpenVSwitch {
     this.#daemon?.kill('SIGCONT');
   }
 
+  /** With the sockets of both, by their usual names. */
+  get runDir(): string {
+    return this.database.directory;
+  }
+
   /** The management socket of a bridge. */
   socketOf(bridge: string): string {
     return path.join(this.database.directory, `${bridge}.mgmt`);

@@ -216,6 +216,29 @@ export interface ModelScopes {
   readonly derivations?: Derivations;
 }
 
+/** Objects of the cluster's store that a model's plans read, each as a fact with the name of the object: `net-namespace/shop`. */
+export interface ObjectFacts {
+  /** The kind of the facts. Declared in `FactKinds` beside the plans that read them. */
+  readonly fact: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /**
+   * The fact that an object gives, as JSON, since nodes keep it for when the store is away; undefined where it gives none. Pure.
+   * @param object has passed the schema of its kind
+   */
+  readonly read: (object: never) => unknown;
+}
+
+/** Subnets that objects of the cluster give to nodes. */
+export interface NodeSubnets {
+  /** The kind of the facts that they follow from, one of the model's {@link ObjectFacts}; each has the name of its node. */
+  readonly fact: string;
+  /** The pools of a network, which all subnets lie in. */
+  pools(network: NetworkView): readonly Omit<PoolView, 'natOutgoing'>[];
+  /** ADDRESS/LENGTH of each subnet in the network that a node with this fact has. */
+  of(fact: unknown, network: NetworkView): readonly string[];
+}
+
 /** Tables of the node that networks of several models share, so that no single model can plan them. */
 export type HostTable = 'traffic';
 
@@ -255,6 +278,17 @@ export interface NetworkModel {
   diagnose(node: NodeView, peers: readonly PeerView[]): Problem[];
   /** Scopes that the model adds on a node that has a network of it. */
   readonly scopes?: readonly ModelScopes[];
+  /** Objects whose facts its plans read, beside the node, its peers and its pods. */
+  readonly objects?: readonly ObjectFacts[];
+  /**
+   * Present in models whose nodes allocate from a subnet that an object of the cluster gives them. Other nodes claim blocks of stored
+   * pools. The first two addresses of a subnet and the last one are for no pod.
+   */
+  readonly subnets?: NodeSubnets;
+  /** Names of the links that it makes on the node for all pods, such as one to a bridge: their addresses are those of its pools. */
+  readonly hostLinks?: readonly string[];
+  /** Bridges of Open vSwitch that its flows are on. A node that has a network of the model must have Open vSwitch. */
+  readonly bridges?: readonly string[];
   /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */
   publish?(node: NodeView): PublishedFacts;
   /**

@@ -3,9 +3,12 @@ import { resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { diagnose, publish } from './node/diagnose.js';
+import { BRIDGE, ENCAPSULATION, HOST_LINK } from './names.js';
 import { MODEL, multicastScopes } from './node/multicast.js';
 import { planNode } from './node/plan-node.js';
 import { planPeer } from './node/plan-peer.js';
+import { subnets } from './node/subnets.js';
+import { objects } from './objects.js';
 import { optionsSchema } from './options.js';
 
 /** The SDN model: one bridge of Open vSwitch a node, VXLAN between nodes, a VNID for each project. */
@@ -13,8 +16,7 @@ export const createSdnModel = (): NetworkModel => ({
   name: MODEL,
   description:
     'a bridge of Open vSwitch, VXLAN between nodes and a VNID for each project, as OpenShift SDN does it.',
-  // Not `vxlan`, which asks for the device that the other models share.
-  encapsulations: ['ovs-vxlan'],
+  encapsulations: [ENCAPSULATION],
   hostTables: ['traffic'],
   optionsSchema,
   planNode,
@@ -25,4 +27,8 @@ export const createSdnModel = (): NetworkModel => ({
   diagnose,
   publish,
   scopes: [multicastScopes],
+  objects,
+  subnets,
+  hostLinks: [HOST_LINK],
+  bridges: [BRIDGE],
 });

@@ -5,3 +5,6 @@ export const BRIDGE = 'br0';
 export const TUNNEL_LINK = 'vxlan0';
 /** The node itself, port 2. */
 export const HOST_LINK = 'tun0';
+
+/** Not `vxlan`, which asks for the device that the other models share. */
+export const ENCAPSULATION = 'ovs-vxlan';

@@ -18,16 +18,24 @@ function problemOf(text: string): string | undefined {
 }
 
 const fields = z.strictObject({
-  /** How projects are kept apart: `subnet` not at all, `multitenant` each by its VNID. */
-  mode: z.enum(['subnet', 'multitenant']).default('multitenant'),
-  /** The addresses of all pods of the cluster: every HostSubnet is in one of them. */
-  clusterNetworks: z.array(prefix).min(1),
-  /** The addresses of services. */
-  serviceNetwork: prefix,
-  /** UDP port of tunnels, the same on all nodes. */
-  vxlanPort: z.int().min(1).max(65_535).default(4789),
-  /** `system` needs the kernel's module openvswitch, `netdev` does without. */
-  datapath: z.enum(['system', 'netdev']).default('system'),
+  mode: z.enum(['subnet', 'multitenant']).default('multitenant').meta({
+    description: 'How projects are kept apart: `subnet` not at all, `multitenant` each by its VNID.',
+  }),
+  clusterNetworks: z.array(prefix).min(1).meta({
+    description:
+      'The addresses of all pods of the cluster, as ADDRESS/LENGTH: every HostSubnet is in one of them.',
+    example: '[10.128.0.0/14]',
+  }),
+  serviceNetwork: prefix.meta({ description: 'The addresses of services.', example: '172.30.0.0/16' }),
+  vxlanPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .default(4789)
+    .meta({ description: 'UDP port of tunnels, the same on all nodes.' }),
+  datapath: z.enum(['system', 'netdev']).default('system').meta({
+    description: "`system` needs the kernel's module openvswitch, `netdev` does without.",
+  }),
 });
 
 export type SdnOptions = z.infer<typeof fields>;

@@ -1,8 +1,9 @@
 /** Nodes as the contract shows them, in the words of the flows. */
 import { familyOf } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
-import type { NodeView, PeerView } from '@podwire/network-contract';
+import type { NetworkView, NodeView, PeerView } from '@podwire/network-contract';
 import { addressIn } from '@podwire/network-traffic';
+import { isInNetwork } from './node/subnets.js';
 import { optionsOf } from './options.js';
 import type { SdnNode, SdnPeer } from './types.js';
 
@@ -25,8 +26,11 @@ export function nodeOf(view: NodeView): SdnNode | undefined {
 const unfit = ({ network }: NodeView, why: string): PodwireError =>
   new PodwireError('CONFIG_INVALID', `network ${network.name} of the model sdn: ${why}`);
 
-/** Another node, once for each of its blocks; empty where no tunnel leads there. */
-export function peersOf({ name, ipv4, blocks }: PeerView): SdnPeer[] {
+/** Another node, once for each of its subnets in the network; empty where no tunnel leads there. */
+export function peersOf({ name, ipv4, blocks }: PeerView, network: NetworkView): SdnPeer[] {
   if (ipv4 === undefined) return [];
-  return blocks.filter(isIPv4).map((subnet) => ({ uid: name, address: addressIn(ipv4), subnet }));
+  const { clusterNetworks } = optionsOf(network);
+  return blocks
+    .filter((block) => isIPv4(block) && isInNetwork(block, clusterNetworks))
+    .map((subnet) => ({ uid: name, address: addressIn(ipv4), subnet }));
 }

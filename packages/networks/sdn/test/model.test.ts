@@ -295,6 +295,31 @@ describe('resolve', () => {
   });
 });
 
+describe('the subnet of a node', () => {
+  test('is that of its HostSubnet, if that is in the network', () => {
+    const facts = [{ subnet: '10.128.2.0/23' }, { subnet: '10.200.2.0/23' }, undefined];
+    const found = facts.map((fact) => model.subnets!.of(fact, node.network));
+    expect(found).toEqual([['10.128.2.0/23'], [], []]);
+  });
+
+  test('is in one of the cluster networks, which are the pools', () => {
+    expect(model.subnets!.pools(node.network)).toEqual([
+      { name: '10.128.0.0/14', cidr: '10.128.0.0/14', encapsulation: 'ovs-vxlan' },
+    ]);
+  });
+
+  test('follows from no HostSubnet that was not answered yet', () => {
+    const { read: readFact } = model.objects!.find(({ fact }) => fact === 'host-subnet')!;
+    const answer = (subnet: string): unknown => readFact({ subnet, host: 'node1' } as never);
+    expect([answer(''), answer('10.128.2.0/23')]).toEqual([undefined, { subnet: '10.128.2.0/23' }]);
+  });
+});
+
+test('blocks of a peer in other networks are behind no tunnel of this one', () => {
+  const peer = { ...peerOf(2), blocks: ['10.244.3.0/26', subnetOf(2)] };
+  expect(model.planPeer(node, peer)).toEqual(model.planPeer(node, peerOf(2)));
+});
+
 describe('options', () => {
   const good = { clusterNetworks: ['10.128.0.0/14'], serviceNetwork: '172.30.0.0/16' };
 

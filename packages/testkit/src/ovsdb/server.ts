@@ -27,7 +27,7 @@ export class OvsdbServer {
   }
 
   get endpoint(): string {
-    return `unix:${this.#file('sock')}`;
+    return `unix:${this.#file('db.sock')}`;
   }
 
   /** Starts it on the database that is there, or on an empty one. Resolves when it takes connections. */
@@ -38,7 +38,7 @@ export class OvsdbServer {
       '--no-chdir',
       '--verbose=console:info',
       `--unixctl=${this.#file('ctl')}`,
-      `--remote=punix:${this.#file('sock')}`,
+      `--remote=punix:${this.#file('db.sock')}`,
       ...(this.#options.flags ?? []),
       this.#file('db'),
     ]);

@@ -1,4 +1,4 @@
-import type { ModelScopes } from '@podwire/network-contract';
+import type { ModelScopes, NetworkView } from '@podwire/network-contract';
 import type { Read } from '@podwire/planner';
 import { flowResources } from '../flow-resources.js';
 import { planMulticastToPeers } from '../pipeline/multicast.js';
@@ -12,13 +12,19 @@ const ID = 'peers';
 /** The flow that copies multicast to all other nodes depends on all of them: it is a scope of its own. */
 export const multicastScopes: ModelScopes = {
   kind: 'sdn-multicast',
-  list: (read) => (read('sides-for-peers').some(({ model }) => model.name === MODEL) ? [ID] : []),
-  plan: (_, read) => flowResources([planMulticastToPeers(listPeers(read))]),
+  list: (read) => (findNetwork(read) === undefined ? [] : [ID]),
+  plan(_, read) {
+    const network = findNetwork(read);
+    return network === undefined ? [] : flowResources([planMulticastToPeers(listPeers(network, read))]);
+  },
 };
 
-const listPeers = (read: Read): ReturnType<typeof peersOf> =>
+const findNetwork = (read: Read): NetworkView | undefined =>
+  read('sides-for-peers').find(({ model }) => model.name === MODEL)?.view.network;
+
+const listPeers = (network: NetworkView, read: Read): ReturnType<typeof peersOf> =>
   [...read('peers')].flatMap((name) => {
     const peer = read(`peer/${name}`);
     // Multicast takes the way to the node, whatever subnet it has.
-    return peer === undefined ? [] : peersOf(peer).slice(0, 1);
+    return peer === undefined ? [] : peersOf(peer, network).slice(0, 1);
   });
