@@ -12,6 +12,7 @@ import { isServing, whyNotServing } from './cluster/status.js';
 import type { AgentConfig } from './config/index.js';
 import { watchDrift } from './drift/watch-places.js';
 import type { ClusterSide, EndpointContext, EndpointState, ServingState } from './endpoints/context.js';
+import { followAttachments } from './endpoints/follow-attachments.js';
 import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
 import type { ReconcileLoop } from './reconcile-loop.js';
@@ -58,10 +59,12 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
     ...{ context, reconciler, drift: parts.drift, clock: systemClock },
     ...{ deadline: config.deadlines.request, signal: stopped.signal },
   });
+  let moving: ReturnType<typeof followMoves>;
   const begin = (): void => {
     if (stopped.signal.aborted) return release();
     context.policy?.goOnWithSaved();
     reconciler.start();
+    moving = followMoves(context);
     release();
   };
   // The addresses of this node must be known before anything is pruned or a lease is adopted.
@@ -75,7 +78,7 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
     async stop() {
       context.log.info('stopping');
       stopped.abort();
-      await Promise.all([watching, repairing]);
+      await Promise.all([watching, repairing, moving?.stop()]);
       await sockets.cni.stop(configuration.running.deadlines.stop);
       context.pendingAdds.stop();
       await reconciler.stop();
@@ -86,6 +89,13 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       context.log.info('stopped; the network of pods stays as it is');
     },
   };
+}
+
+/** Undefined where no model has pods that belong to something. */
+function followMoves(context: EndpointContext): ReturnType<typeof followAttachments> | undefined {
+  const { cluster, networks } = context;
+  if (cluster === undefined || networks.every(({ model }) => model.resolve === undefined)) return undefined;
+  return followAttachments(context, cluster.objects, systemClock);
 }
 
 function sayWithoutPolicy(

@@ -113,7 +113,7 @@ function createContext(
   const { cluster: _, policy: world, ...rest } = dependencies;
   const networks = createNetworks(config, {
     ...rest,
-    ...(cluster === undefined ? {} : { blockSource: (network: string) => cluster.blockSource(network) }),
+    ...compact({ cluster }),
   });
   if (cluster === undefined) desired.register(noPeers);
   registerModelScopes(
@@ -189,10 +189,11 @@ function createMember(
   desired: DesiredState,
 ): ClusterMember | undefined {
   if (config.cluster === undefined) return undefined;
-  const { cluster: world, version, readHost, random, faults, log } = dependencies;
+  const { cluster: world, version, models, readHost, random, faults, log } = dependencies;
   if (world === undefined) throw new PodwireError('INTERNAL', 'there is no store for the configured cluster');
-  const { nodeName } = config;
+  const { nodeName, networks } = config;
   return createClusterMember({
+    models: [...new Set(networks.flatMap(({ model }) => models.get(model) ?? []))],
     desired,
     config: config.cluster,
     nodeName,

@@ -1,5 +1,19 @@
-/** The backends of this node, opened on its kernel. With resource-kinds.ts the only place that joins them. */
+/** The backends of this node. With resource-kinds.ts the only place that joins them. */
 import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
 import type { Backend } from '@podwire/engine';
+import type { NetworkModel } from '@podwire/network-contract';
+import type { AgentConfig } from './config/index.js';
 
-export const createBackends = (kernel: Kernel): Backend[] => createLinuxBackends(kernel);
+/** Opens them on the node's kernel, and on Open vSwitch if a network of the configuration needs it. */
+export async function openBackends(
+  kernel: Kernel,
+  { networks, openvswitch: { runDir } }: Pick<AgentConfig, 'networks' | 'openvswitch'>,
+  models: ReadonlyMap<string, Pick<NetworkModel, 'bridges'>>,
+): Promise<Backend[]> {
+  const linux = createLinuxBackends(kernel);
+  const bridges = new Set(networks.flatMap(({ model }) => models.get(model)?.bridges ?? []));
+  if (bridges.size === 0) return linux;
+  // Only here: other nodes have no use for it in their memory.
+  const { openSwitchBackends } = await import('./switch-backends.js');
+  return [...linux, ...openSwitchBackends(runDir, [...bridges])];
+}

@@ -39,8 +39,15 @@ export interface NetworkFactories {
   readonly models: ReadonlyMap<string, NetworkModel>;
   readonly createIpam: (options: IpamOptions) => Ipam;
   readonly clock: Clock;
-  /** In a cluster: where the blocks of a network come from. */
-  readonly blockSource?: (network: string) => BlockSource;
+  readonly cluster?: ClusterAddresses;
+}
+
+/** Where the addresses of a network come from in a cluster. */
+export interface ClusterAddresses {
+  /** Blocks of stored pools. */
+  blockSource(network: string): BlockSource;
+  /** Subnets of this node, for models that have such. */
+  subnetsOf(network: Pick<Network, 'model' | 'view'>): readonly string[];
 }
 
 export function createNetworks(config: AgentConfig, factories: NetworkFactories): Network[] {
@@ -48,15 +55,15 @@ export function createNetworks(config: AgentConfig, factories: NetworkFactories)
 }
 
 function createNetwork(config: NetworkConfig, coolDown: number, factories: NetworkFactories): Network {
-  const { models, createIpam, clock, blockSource } = factories;
+  const { models, createIpam, clock, cluster } = factories;
   const model = models.get(config.model);
   if (model === undefined) throw new PodwireError('INTERNAL', `there is no network model ${config.model}`);
-  const source = blockSource === undefined ? {} : { blockSource: blockSource(config.name) };
-  let pools = poolSpecs(config);
+  let view = viewNetwork(config, model);
+  let pools = model.subnets === undefined ? poolSpecs(config) : view.pools.map(specSubnets);
   let uses: readonly AddressUse[] = [];
   let specs = pools;
-  let view = viewNetwork(config);
   let families = enabledFamilies(pools);
+  const source = cluster === undefined ? {} : { blockSource: chooseSource(cluster, model, () => view) };
   const ipam = createIpam({ pools, coolDown, clock, ...source });
   /** @throws PodwireError CONFIG_INVALID, and nothing has changed */
   const apply = (next: readonly PoolSpec[], by: readonly AddressUse[]): void => {
@@ -65,7 +72,7 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
     [pools, uses, specs] = [next, by, complete];
   };
   const copyIpam = (blocks: readonly string[]): Ipam => {
-    const owned = blockSource === undefined ? {} : { blockSource: fixedSource(blocks) };
+    const owned = cluster === undefined ? {} : { blockSource: sourceOf(() => blocks) };
     const copy = createIpam({ pools: specs, coolDown, clock, ...owned });
     for (const lease of ipam.leases()) copy.adopt(lease);
     return copy;
@@ -97,20 +104,41 @@ function createNetwork(config: NetworkConfig, coolDown: number, factories: Netwo
   };
 }
 
-/** Hands out these blocks and no others. */
-function fixedSource(blocks: readonly string[]): BlockSource {
-  const left = new Map(blocks.map((cidr) => [cidr, parsePrefix(cidr)]));
+const chooseSource = (
+  cluster: ClusterAddresses,
+  model: NetworkModel,
+  view: () => NetworkView,
+): BlockSource =>
+  model.subnets === undefined
+    ? cluster.blockSource(view().name)
+    : sourceOf(() => cluster.subnetsOf({ model, view: view() }));
+
+/** Hands out the blocks that the list has now, each once. */
+function sourceOf(list: () => readonly string[]): BlockSource {
+  const taken = new Set<string>();
   return {
     claim(pool, holding) {
-      const found = [...left.values()].find((block) =>
-        holding === undefined ? containsPrefix(pool.prefix, block) : containsAddress(block, holding),
+      const left = list().map((cidr) => parsePrefix(cidr));
+      const found = left.find(
+        (block) =>
+          !taken.has(formatPrefix(block)) &&
+          (holding === undefined ? containsPrefix(pool.prefix, block) : containsAddress(block, holding)),
       );
-      if (found !== undefined) left.delete(formatPrefix(found));
+      if (found !== undefined) taken.add(formatPrefix(found));
       return found;
     },
-    giveBack: (_, block) => void left.set(formatPrefix(block), block),
+    giveBack: (_, block) => void taken.delete(formatPrefix(block)),
   };
 }
+
+/** As long as the subnets that OpenShift gives by default; that of a node has the length that its object has. */
+const usualSubnet = 23;
+
+/** The node itself has the first address of its subnet. */
+const specSubnets = ({ name, cidr }: PoolView): PoolSpec => ({
+  ...{ name, cidr, allocation: 'node-cidr' },
+  blockSize: Math.max(usualSubnet, parsePrefix(cidr).length),
+});
 
 /** @throws PodwireError CONFIG_INVALID: pools of a cluster are made without knowing the models of its nodes */
 function checkEncapsulations({ name, encapsulations }: NetworkModel, pools: readonly PoolView[]): void {
@@ -144,10 +172,11 @@ function poolViews(config: NetworkConfig): PoolView[] {
   }));
 }
 
-function viewNetwork(config: NetworkConfig): NetworkView {
-  const pools = poolViews(config);
-  const { name, model, options } = config;
-  return { name, model, pools, ...compact({ options }) };
+function viewNetwork(config: NetworkConfig, { subnets }: NetworkModel): NetworkView {
+  const { name, model, options, natOutgoing } = config;
+  const view = { name, model, pools: poolViews(config), ...compact({ options }) };
+  if (subnets === undefined) return view;
+  return { ...view, pools: subnets.pools(view).map((pool) => ({ ...pool, natOutgoing })) };
 }
 
 /**

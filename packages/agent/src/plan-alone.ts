@@ -35,17 +35,18 @@ export function planWithoutAgent(
   const networks = createNetworks(config, { models: indexModels(networkModels), createIpam, clock });
   const uplink = { index: 2, name: 'uplink', mtu, up: true, loopback: false, own: false };
   const readHost = () => ({ links: [uplink], defaultRoutes: [], addresses: [], nextHops: [], ipv6 });
+  const desired = new DesiredState({ kinds: resourceKinds, log: silentLog });
   const node = new NodeState({
     name: config.nodeName,
     networks,
     kinds: resourceKinds,
-    desired: new DesiredState({ kinds: resourceKinds, log: silentLog }),
+    desired,
     readHost,
     routerHistory: freshNode,
   });
   node.rediscover();
   return planAdds(
-    { networks, node, endpoints: createEndpointRegistry(), random: countedBytes(), clock },
+    { networks, node, desired, endpoints: createEndpointRegistry(), random: countedBytes(), clock },
     bodies,
   );
 }

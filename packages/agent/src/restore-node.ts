@@ -9,7 +9,8 @@ import { hasCode, readBootId } from '@podwire/linux';
 import { listLinks, type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { planForwardAccept } from '@podwire/network-traffic';
 import { deadlineSignal } from '@podwire/platform';
-import { createBackends } from './backends.js';
+import { openBackends } from './backends.js';
+import { indexModels, networkModels } from './models.js';
 import { resourceKinds } from './resource-kinds.js';
 import { openStateFiles } from './cluster/state-files.js';
 import type { AgentConfig } from './config/index.js';
@@ -98,7 +99,7 @@ async function restore(
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const errors: NodeChange[] = [];
   const engine = createEngine({
-    backends: createBackends(kernel),
+    backends: await openBackends(kernel, config, indexModels(networkModels)),
     onError: (message) => errors.push({ action: 'failed', what: message }),
   });
   try {

@@ -18,7 +18,7 @@ import { compact, systemClock } from '@podwire/platform';
 import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
-import { createBackends } from './backends.js';
+import { openBackends } from './backends.js';
 import { resourceKinds } from './resource-kinds.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
@@ -73,7 +73,7 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
   try {
     releases.push(await claimNetworkNamespace());
     const log = options.log ?? createLog({ level: config.log.level, nodeName: config.nodeName });
-    const { dependencies, kernel, close } = openDependencies(config, log, options);
+    const { dependencies, kernel, close } = await openDependencies(config, log, options);
     releases.push(close);
     const world = await openWorld(config, log, options);
     if (world !== undefined) releases.push(() => world.close());
@@ -128,32 +128,34 @@ function openSocketsOnUse(): { read: ReadSockets; close(): void } {
   };
 }
 
-function openDependencies(
+async function openDependencies(
   config: AgentConfig,
   log: Log,
   { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
-): { dependencies: AgentDependencies; kernel: Kernel; close: () => void } {
+): Promise<{ dependencies: AgentDependencies; kernel: Kernel; close: () => void }> {
   const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
   const sockets = openSocketsOnUse();
   const addresses = describeHostAddresses(hostConnection);
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
-  const backends = createBackends(kernel);
+  const registry = indexModels(models);
+  const backends = await openBackends(kernel, config, registry);
   const engine = createEngine({
     backends,
     faults,
     single,
     onError: (message) => log.error(message),
   });
+  const ownLinks = new Set(config.networks.flatMap(({ model }) => registry.get(model)?.hostLinks ?? []));
   const dependencies: AgentDependencies = {
     version: agentVersion(),
     engine,
     records,
-    models: indexModels(models),
+    models: registry,
     createIpam,
     namespaces: createNamespaces(),
-    readHost: () => readKernelHost(hostConnection),
-    readHostInSteps: () => readKernelHostInSteps(hostConnection),
+    readHost: () => readKernelHost(hostConnection, ownLinks),
+    readHostInSteps: () => readKernelHostInSteps(hostConnection, ownLinks),
     routerHistory: openRouterHistory(
       () => readKernelRouter(hostConnection),
       openStateFiles(config.stateDir),

@@ -126,6 +126,7 @@ function planOne(context: PlanningInput, allocations: Allocations, request: Atta
     {
       ipam,
       view,
+      read: context.desired.read,
       random: context.random,
       now: context.clock(),
       isLinkTaken: (name) => allocations.endpoints.ofLink(name) !== undefined,

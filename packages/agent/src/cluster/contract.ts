@@ -5,6 +5,7 @@ import type { Controller, ControllerOptions } from '@podwire/controller';
 import type { DesiredState } from '@podwire/desired-state';
 import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
+import type { NetworkModel } from '@podwire/network-contract';
 import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
@@ -18,6 +19,7 @@ import type { Readiness } from '../readiness.js';
 import type { BgpDaemon, BgpFollower } from './bgp-contract.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { Identity } from './identity.js';
+import type { ObjectFactStore } from './object-facts.js';
 import type { PeerLeases } from './peer-leases.js';
 import type { Peers } from './peers.js';
 import type { Registration } from './registration.js';
@@ -49,7 +51,9 @@ export interface MemberOptions {
   readonly version: string;
   /** MAC of the node's end of tunnels; undefined where no model of its networks has tunnels. */
   readonly tunnelMac: string | undefined;
-  /** Gets the scopes of peers. */
+  /** Those of its networks. */
+  readonly models: readonly NetworkModel[];
+  /** Gets the scopes of peers, and the facts of objects. */
   readonly desired: DesiredState;
   readonly world: ClusterWorld;
   readonly readHost: () => HostView;
@@ -80,13 +84,17 @@ export interface ClusterMember {
   readonly peers: Peers;
   readonly peerLeases: Pick<PeerLeases, 'areKnown' | 'reachabilityOf'>;
   readonly pools: ClusterPools;
+  readonly objects: Pick<ObjectFactStore, 'until' | 'areKnown' | 'onChange'>;
   readonly labels: Readonly<Record<string, string>>;
   /** `since`: RFC 3339. */
   readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };
   readonly controller: { readonly enabled: boolean; readonly leading: boolean };
   /** Where BGP is configured, once the node has begun to join. */
   readonly bgp: BgpFollower | undefined;
+  /** Of stored pools. */
   blockSource(network: string): BlockSource;
+  /** Subnets that objects of the cluster give to this node; the network's model has such. */
+  subnetsOf(network: Pick<Network, 'model' | 'view'>): readonly string[];
   /** Before every allocation. @throws PodwireError AGENT_NOT_READY, NODE_NAME_TAKEN, NODE_FENCED */
   requireUnfenced(): void;
   /** @throws PodwireError as NodeAddressing.provide does */

@@ -22,6 +22,7 @@ export interface FollowerOptions extends MemberOptions {
   readonly pools: ClusterPools;
   readonly others: Pick<OthersAddresses, 'uses'>;
   readonly registration: Registration;
+  readonly subnetsOf: (network: Network) => readonly string[];
   /** Aborts when the agent stops. */
   readonly stopped: AbortSignal;
   /** An address for tunnels was provided, or was not. */
@@ -145,7 +146,7 @@ export class ClusterFollower {
   #applyPools({ networks }: FollowingParts): void {
     const { addressing, pools, log } = this.#options;
     this.#networkNames = new Set(networks.map(({ view }) => view.name));
-    for (const network of networks) {
+    for (const network of networks.filter(({ model }) => model.subnets === undefined)) {
       const { name } = network.view;
       const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
       const isNew = JSON.stringify([next, views]) !== JSON.stringify([network.pools, network.view.pools]);
@@ -166,7 +167,8 @@ export class ClusterFollower {
     const cidrs = this.#options.addressing.affinities().map(({ cidr }) => cidr);
     for (const network of networks) {
       const { name } = network.view;
-      const own = within(network, cidrs);
+      const own =
+        network.model.subnets === undefined ? within(network, cidrs) : this.#options.subnetsOf(network);
       // The same array until it changes: an ADD compares the reference only.
       if (JSON.stringify(own) !== JSON.stringify(this.#blocks.get(name))) this.#blocks.set(name, own);
     }

@@ -6,11 +6,13 @@ import { parsePrefix, type Prefix } from '@podwire/addresses';
 import { type CacheChange, type ClusterCache, type Keys, keysBelow } from '@podwire/cluster-state';
 import type { Need, NodeAddressing, PodName, SavedStateStore } from '@podwire/cluster-ipam';
 import type { Controller } from '@podwire/controller';
-import { endpointKey } from '@podwire/network-contract';
+import { endpointKey, type PeerView } from '@podwire/network-contract';
+import type { FactName } from '@podwire/planner';
 import { PodwireError } from '@podwire/errors';
 import type { BlockSource, PoolSpec } from '@podwire/ipam';
 import { compact, pause, withDeadline, Workqueue } from '@podwire/platform';
 import { fullName, podName } from '../endpoints/registry.js';
+import type { Network } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { ClusterFacts } from '../node/node.js';
 import { watchState } from '../node/state-watch.js';
@@ -22,12 +24,21 @@ import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js
 import { ClusterFollower } from './follower.js';
 import { type Identity, openIdentity } from './identity.js';
 import { Joining } from './joining.js';
+import { listSubnetOwners, readSubnets } from './node-subnets.js';
+import type { ObjectFactStore } from './object-facts.js';
 import { createOthersAddresses, type OthersAddresses } from './others-addresses.js';
+import {
+  createAddressing,
+  createController,
+  createObjects,
+  createPeerLeases,
+  createRegistration,
+} from './member-parts.js';
 import { openPeerJournal } from './peer-journal.js';
-import { PeerLeases } from './peer-leases.js';
+import type { PeerLeases } from './peer-leases.js';
 import { viewPeer } from './peer-plan.js';
 import { Peers } from './peers.js';
-import { Registration } from './registration.js';
+import type { Registration } from './registration.js';
 import { openSavedStateFile } from './state-files.js';
 
 /** The one key of the queue. */
@@ -40,8 +51,6 @@ const mostProblems = 16;
 /** Milliseconds for the last report, and until the controller is started again. */
 const flushDeadline = 1_000;
 const controllerPause = 30_000;
-/** Of the eviction timeout: the clocks of two machines do not run alike. */
-const fenceShare = 0.9;
 
 /** @throws PodwireError CONFIG_INVALID, RECORD_IO */
 export const createClusterMember = (options: MemberOptions): ClusterMember => new StoreMember(options);
@@ -54,6 +63,7 @@ class StoreMember implements ClusterMember {
   readonly peers: Peers;
   readonly peerLeases: PeerLeases;
   readonly pools: ClusterPools;
+  readonly objects: ObjectFactStore;
   readonly #options: MemberOptions;
   readonly #savedState: SavedStateStore;
   readonly #controllers: Controller | undefined;
@@ -79,10 +89,18 @@ class StoreMember implements ClusterMember {
     this.#savedState = openSavedStateFile(files, nodeName, identity.instance);
     this.keys = keysBelow(config.root);
     this.cache = world.openCache({ store, keys: this.keys, log: options.log });
-    this.peerLeases = this.#createPeerLeases();
-    this.registration = this.#createRegistration(identity);
-    this.addressing = this.#createAddressing(identity);
-    this.#controllers = this.#createController();
+    this.peerLeases = createPeerLeases(options, this.cache);
+    this.registration = createRegistration(options, identity, {
+      describe: () => this.#follower.describe(),
+      noteWritten: (key, node, revision) => this.cache.note(key, node, revision),
+    });
+    this.addressing = createAddressing(options, identity, {
+      cache: this.cache,
+      savedState: this.#savedState,
+      taken: () => (this.#parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
+    });
+    this.#controllers = createController(options);
+    this.objects = createObjects(options);
     this.pools = createClusterPools({ cache: this.cache, remembered: this.#savedState.read()?.pools ?? [] });
     this.#owners = createBlockOwners(this.cache);
     this.#others = createOthersAddresses({
@@ -100,6 +118,7 @@ class StoreMember implements ClusterMember {
       pools: this.pools,
       others: this.#others,
       registration: this.registration,
+      subnetsOf: (network) => this.subnetsOf(network),
       stopped: this.#stopped.signal,
       changed: () => this.followSoon(),
     });
@@ -136,6 +155,10 @@ class StoreMember implements ClusterMember {
     return this.addressing.source(network);
   }
 
+  subnetsOf(network: Pick<Network, 'model' | 'view'>): readonly string[] {
+    return readSubnets(network, this.#options.nodeName, this.#options.desired.read);
+  }
+
   requireUnfenced(): void {
     if (this.#joining.obstacle !== undefined) throw this.#joining.obstacle;
     const { state } = this.registration;
@@ -168,13 +191,18 @@ class StoreMember implements ClusterMember {
 
   async join(parts: FollowingParts): Promise<void> {
     this.#parts = parts;
-    for (const { view, ipam } of parts.networks) this.addressing.attach(view.name, ipam);
-    this.cache.synced.then(
+    // Subnets are no blocks of pools, and nothing of them is lent.
+    for (const { view, ipam, model } of parts.networks)
+      if (model.subnets === undefined) this.addressing.attach(view.name, ipam);
+    const { signal } = this.#stopped;
+    // What a peer is follows from both.
+    Promise.all([this.cache.synced, this.objects.until(() => this.objects.areKnown, signal)]).then(
       () => this.#applySnapshot(),
       () => undefined,
     );
     this.cache.onChange((change) => this.#applyChange(change));
     this.addressing.onChange(() => this.followSoon());
+    this.objects.onChange((names) => this.#noteObjects(names));
     this.registration.start();
     const { world, log } = this.#options;
     const watching = watchState({
@@ -185,7 +213,7 @@ class StoreMember implements ClusterMember {
       log,
       signal: this.#stopped.signal,
     });
-    this.#background.push(this.#runController(), watching);
+    this.#background.push(this.#runController(), watching, this.objects.follow(this.#stopped.signal));
     this.#bgp = this.#startBgp();
     await this.#joining.run(parts);
   }
@@ -211,6 +239,7 @@ class StoreMember implements ClusterMember {
           `POOL_UNKNOWN: the pool ${name} (${cidr}) was deleted while blocks of it are in use`,
       ),
       ...this.peers.conflicts(),
+      ...this.objects.problems,
       ...(this.#controllers?.problems() ?? []).slice(0, mostProblems),
       ...[...this.cache.unreadable].map(([key, reason]) => `OBJECT_INVALID: ${key}: ${reason}`),
     ];
@@ -236,65 +265,26 @@ class StoreMember implements ClusterMember {
     await this.cache.close();
   }
 
-  #shared(instance: string) {
-    const { config, nodeName, world, faults, log } = this.#options;
-    const { store, clock } = world;
-    return { node: nodeName, instance, store, keys: keysBelow(config.root), clock, faults, log };
-  }
-
-  #createRegistration({ instance }: Identity): Registration {
-    const { config, world } = this.#options;
-    return new Registration({
-      ...this.#shared(instance),
-      ...compact({ machine: world.machine }),
-      ttl: config.lease,
-      evictionTimeout: config.vanishAfter,
-      describe: () => this.#follower.describe(),
-      noteWritten: (key, node, revision) => this.cache.note(key, node, revision),
-    });
-  }
-
-  #createPeerLeases(): PeerLeases {
-    const { store, keys, clock, log } = this.#shared('');
-    const { nodes, synced } = this.cache;
-    const { nodeName } = this.#options;
-    return new PeerLeases({ store, keys, nodeName, nodes, nodesSynced: synced, clock, log });
-  }
-
-  #createAddressing({ instance }: Identity): NodeAddressing {
-    const { config, world, random } = this.#options;
-    return world.createAddressing({
-      ...this.#shared(instance),
-      labels: config.labels,
-      cache: this.cache,
-      savedState: this.#savedState,
-      random,
-      taken: () => (this.#parts?.networks ?? []).flatMap(({ taken }) => taken.flatMap(prefixesOf)),
-      fenceAfter: config.vanishAfter * fenceShare,
-      reportEvery: config.reportInterval,
-    });
-  }
-
-  #createController(): Controller | undefined {
-    const { config, nodeName, world } = this.#options;
-    if (!config.controller) return undefined;
-    const { store, keys, clock, log } = this.#shared('');
-    const name = `${nodeName}/${process.pid}`;
-    return world.createController({ store, keys, clock, log, name, evictionTimeout: config.vanishAfter });
-  }
-
   #createPeers(): Peers {
     const { world, nodeName, desired, log } = this.#options;
     return new Peers({
       desired,
       // Before the first snapshot, the journal of the earlier life is all there is.
-      viewOf: (name) => (this.#isSynced ? viewPeer(this.cache, name) : this.peers.known.get(name)),
+      viewOf: (name) => (this.#isSynced ? this.#viewPeer(name) : this.peers.known.get(name)),
       journal: openPeerJournal(world.files, nodeName, log),
       isSynced: () => this.#isSynced,
       // A reconcile may now prune what belongs to no peer.
       onKnown: () => this.#parts?.loop.nudge(),
       log,
     });
+  }
+
+  #viewPeer(name: string): PeerView | undefined {
+    const peer = viewPeer(this.cache, name);
+    if (peer === undefined) return undefined;
+    const { read } = this.#options.desired;
+    const subnets = (this.#parts?.networks ?? []).flatMap((network) => readSubnets(network, name, read));
+    return { ...peer, blocks: [...peer.blocks, ...subnets] };
   }
 
   #createSync(): Workqueue<typeof syncKey> {
@@ -341,6 +331,13 @@ class StoreMember implements ClusterMember {
     });
     if (!isDone) loop.nudge();
     for (const listener of [...this.#listeners]) listener();
+  }
+
+  #noteObjects(names: readonly FactName[]): void {
+    const { desired, models } = this.#options;
+    desired.planner.noteChanged(names);
+    this.#markPeers(listSubnetOwners(models, names));
+    this.followSoon();
   }
 
   #noteConnection(): void {

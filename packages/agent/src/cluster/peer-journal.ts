@@ -3,7 +3,7 @@ import type { PeerView } from '@podwire/network-contract';
 import { type Journal, openJournal } from '@podwire/planner';
 import type { Log } from '@podwire/platform';
 import { z } from 'zod';
-import type { StateFiles } from './state-files.js';
+import { journalFile, type StateFiles } from './state-files.js';
 
 const fileName = 'peers.jsonl';
 
@@ -24,11 +24,7 @@ export type PeerJournal = Journal<PeerView>;
 /** @throws PodwireError RECORD_IO when it cannot be read */
 export function openPeerJournal(files: StateFiles, nodeName: string, log: Log): PeerJournal {
   const journal = openJournal<PeerView>({
-    file: {
-      read: () => files.read(fileName),
-      write: (text) => files.write(fileName, text),
-      append: (text) => files.append(fileName, text),
-    },
+    file: journalFile(files, fileName),
     parse(data) {
       const read = line.safeParse(data).data;
       if (read === undefined) return undefined;

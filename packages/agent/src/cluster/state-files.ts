@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { formatSavedState, parseSavedState, type SavedStateStore } from '@podwire/cluster-ipam';
 import { describeError, PodwireError } from '@podwire/errors';
+import type { JournalFile } from '@podwire/planner';
 import { readIfExistsSync, replaceFileSync } from '@podwire/platform';
 
 /** @throws (all) PodwireError RECORD_IO */
@@ -25,6 +26,13 @@ export function openStateFiles(directory: string): StateFiles {
       guard(fileOf(name), 'write', (file) => fs.appendFileSync(file, text, { mode: 0o600 })),
   };
 }
+
+/** One of the files as a journal has it. */
+export const journalFile = (files: StateFiles, name: string): JournalFile => ({
+  read: () => files.read(name),
+  write: (text) => files.write(name, text),
+  append: (text) => files.append(name, text),
+});
 
 function guard<T>(file: string, action: string, work: (file: string) => T): T {
   try {

@@ -43,7 +43,7 @@ export function networkSchema(models: Models) {
 /** The key is unknown as long as no model has options. */
 function optionsField(models: Models): { options?: z.ZodOptional<z.ZodUnknown> } {
   if (models.every(({ optionsSchema }) => optionsSchema === undefined)) return {};
-  return { options: z.unknown().optional().meta({ description: 'Options of the model.' }) };
+  return { options: z.unknown().optional().meta({ description: 'Options of the model; see below.' }) };
 }
 
 function parseOptions(

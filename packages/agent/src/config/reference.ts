@@ -1,6 +1,6 @@
 import { networkModels } from '../models.js';
 import { liveFields } from '../reload/merge.js';
-import { configShape, type ShapeNode } from './shape.js';
+import { configShape, optionShapes, type ShapeNode } from './shape.js';
 
 const preamble = `# Configuration of the agent
 
@@ -71,7 +71,12 @@ A pod can ask for its address in these ways; the first one that is present count
 
 /** docs/configuration.md, made from the schema. */
 export function renderConfigReference(): string {
-  return [preamble, renderObject('## Keys', '', configShape()), reloadPart, pluginPart].join('\n');
+  const options = [...optionShapes(networkModels)].map(([model, shape]) =>
+    renderObject(`### \`networks[].options\` of the model \`${model}\``, 'networks[].options', shape),
+  );
+  return [preamble, renderObject('## Keys', '', configShape()), ...options, reloadPart, pluginPart].join(
+    '\n',
+  );
 }
 
 /** One list for the object, then one for each object inside it. */

@@ -109,11 +109,21 @@ const fieldsFor = (models: Models) =>
     }),
     metrics: metrics.prefault({}).meta({ description: 'Prometheus metrics.' }),
     log: log.prefault({}).meta({ description: 'Logs: one JSON object a line on standard output.' }),
+    openvswitch: openvswitch.prefault({}).meta({
+      description: 'Open vSwitch of the node, where the model of a network needs it.',
+    }),
     objects: objects.prefault({}).meta({ description: 'Where objects are kept that people apply.' }),
     policy: policy.prefault({}).meta({ description: 'Who may talk to whom.' }),
     deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
     limits: limits.prefault({}).meta({ description: 'How much there may be of something.' }),
   });
+
+const openvswitch = z.strictObject({
+  runDir: absolutePath.prefault('/run/openvswitch').meta({
+    description:
+      'Where ovsdb-server and ovs-vswitchd have their sockets: `db.sock`, and one for each bridge.',
+  }),
+});
 
 const objects = z.strictObject({
   directory: absolutePath.prefault('/etc/podwire/objects').meta({
@@ -167,11 +177,16 @@ const policy = z.strictObject({
 type Problem = { readonly path: (string | number)[]; readonly message: string };
 
 /** Also for a value that has other faults: all problems of a file are said at once. */
-function placeOfPools(value: unknown): Problem[] {
+function placeOfPools(value: unknown, models: Models): Problem[] {
   const { cluster: shared, networks: list } = (value ?? {}) as { cluster?: unknown; networks?: unknown };
   return (Array.isArray(list) ? list : []).flatMap((each: unknown, index) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each)) return [];
-    const hasPools = (each as { pools?: unknown }).pools !== undefined;
+    const { model, pools: own } = each as { model?: unknown; pools?: unknown };
+    const hasPools = own !== undefined;
+    if (shared === undefined && models.some(({ name: known, subnets }) => known === model && subnets)) {
+      const message = `networks of model ${String(model)} need \`cluster\`, whose objects give nodes their subnets`;
+      return [{ path: ['networks', index, 'model'], message }];
+    }
     if (hasPools === (shared === undefined)) return [];
     const message = hasPools
       ? 'with `cluster` the pools of a network are in the store (`podwire pool`); they cannot stand here too'
@@ -181,15 +196,19 @@ function placeOfPools(value: unknown): Problem[] {
 }
 
 /** Looks in any case; by itself zod calls a check only when nothing else is wrong. */
-const poolsInOnePlace = z.check<unknown>(({ value, issues }) => {
-  for (const problem of placeOfPools(value)) issues.push({ code: 'custom', input: value, ...problem });
-});
-poolsInOnePlace._zod.def.when = () => true;
+function poolsInOnePlace(models: Models) {
+  const check = z.check<unknown>(({ value, issues }) => {
+    for (const problem of placeOfPools(value, models))
+      issues.push({ code: 'custom', input: value, ...problem });
+  });
+  check._zod.def.when = () => true;
+  return check;
+}
 
 /** The schema of a configuration whose networks may be of these models; the first one is the default. */
 export function createConfigSchema(models: Models) {
   return fieldsFor(models)
-    .check(poolsInOnePlace)
+    .check(poolsInOnePlace(models))
     .transform(({ networks: list, ...value }) => {
       const ownPools = value.cluster === undefined ? { pools: defaultPools } : {};
       const chosen = list ?? [networkSchema(models).parse({ name: 'default', ...ownPools })];

@@ -1,4 +1,5 @@
 /** The schema as data (JSON Schema), for what is said about the configuration: suggestions and the reference. */
+import type { NetworkModel } from '@podwire/network-contract';
 import { z } from 'zod';
 import { configSchema } from './schema.js';
 
@@ -25,6 +26,16 @@ export function configShape(): ShapeNode {
   shape ??= z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ShapeNode;
   return shape;
 }
+
+/** The options of each model that has any, by its name. */
+export const optionShapes = (models: readonly NetworkModel[]): ReadonlyMap<string, ShapeNode> =>
+  new Map(
+    models.flatMap(({ name, optionsSchema: schema }) =>
+      schema === undefined
+        ? []
+        : [[name, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as ShapeNode]],
+    ),
+  );
 
 /** The keys that the object at `path` may have. */
 export function keysAt(path: readonly PropertyKey[]): readonly string[] {

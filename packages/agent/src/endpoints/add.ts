@@ -12,6 +12,7 @@ import {
   type ClusterNeed,
   labelNeed,
   needOf,
+  objectNeed,
   releaseWorkload,
   resolveNeed,
   withWorkload,
@@ -187,7 +188,8 @@ function reserveOrNeed(
   spec: EndpointSpec,
   progress: AddProgress,
 ): EndpointRecord | ClusterNeed {
-  const need = labelNeed(context, spec) ?? needOf(context.cluster, spec, progress);
+  const need =
+    labelNeed(context, spec) ?? objectNeed(context, spec) ?? needOf(context.cluster, spec, progress);
   if (need !== undefined) return need;
   try {
     return reserve(context, withWorkload(spec, progress));
@@ -200,7 +202,7 @@ function reserveOrNeed(
 
 /** Plans the endpoint and reserves its addresses and ports in memory, synchronously. */
 function reserve(
-  { node, ports, endpoints, cluster, clock, random }: ReserveContext,
+  { node, desired, ports, endpoints, cluster, clock, random }: ReserveContext,
   spec: EndpointSpec,
 ): EndpointRecord {
   const { network, request } = spec;
@@ -209,6 +211,7 @@ function reserve(
   const record = planEndpoint(spec, {
     ipam: network.ipam,
     view,
+    read: desired.read,
     random,
     now: clock(),
     isLinkTaken: (name) => endpoints.ofLink(name) !== undefined,

@@ -4,8 +4,9 @@
  * store is never called while an endpoint is locked.
  */
 import type { Need, PodAddresses } from '@podwire/cluster-ipam';
-import { PodwireError } from '@podwire/errors';
-import { compact } from '@podwire/platform';
+import { errorCodes } from '@podwire/cni';
+import { errorCatalogue, PodwireError } from '@podwire/errors';
+import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import type { Call, ClusterSide, EndpointContext, NodeSide } from './context.js';
 import type { PolicyEndpoint } from '../policy/contract.js';
@@ -18,9 +19,13 @@ const attempts = 10;
 
 /**
  * `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. `labels`: those of the
- * pod, where a policy looks at them and the request has none.
+ * pod, where a policy looks at them and the request has none. `objects`: those that give the node its subnet, or that say where the pod
+ * belongs.
  */
-export type ClusterNeed = 'workload' | 'addresses' | 'labels';
+export type ClusterNeed = 'workload' | 'addresses' | 'labels' | 'objects';
+
+/** Milliseconds that an ADD waits for objects; then it fails, to be tried again later. */
+const longestWait = 5_000;
 
 /** Results that one ADD has got from the cluster so far. */
 export interface AddProgress {
@@ -47,7 +52,8 @@ export function needOf(
 ): ClusterNeed | undefined {
   if (cluster === undefined) return undefined;
   if (!isWorkloadKnown && hasWorkload(cluster, spec)) return 'workload';
-  return error !== undefined && provided < attempts - 1 && mayBeElsewhere(error) ? 'addresses' : undefined;
+  const isProvided = spec.network.model.subnets === undefined && provided < attempts - 1;
+  return error !== undefined && isProvided && mayBeElsewhere(error) ? 'addresses' : undefined;
 }
 
 /** Until the pod's labels do not matter, if the request has none. */
@@ -57,6 +63,36 @@ export function labelNeed(
 ): Extract<ClusterNeed, 'labels'> | undefined {
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
 }
+
+/** Until the cluster has decided everything that the model must know of the node and the pod. */
+export const objectNeed = (
+  context: ClusterSide & Pick<NodeSide, 'desired'>,
+  spec: Spec,
+): Extract<ClusterNeed, 'objects'> | undefined =>
+  findUndecided(context, spec) === undefined ? undefined : 'objects';
+
+/** Why the pod cannot be planned yet. Other errors of the model are those of the plan. */
+function findUndecided(
+  { cluster, desired }: ClusterSide & Pick<NodeSide, 'desired'>,
+  { network, request, delegation }: Spec,
+): PodwireError | undefined {
+  if (cluster === undefined) return undefined;
+  const { model, view } = network;
+  if (model.subnets !== undefined && cluster.subnetsOf(network).length === 0)
+    return new PodwireError('POOL_EXHAUSTED', `this node has no subnet of network ${view.name} yet`, {
+      action:
+        'None if the node is new. Otherwise `podwire status` of the node that leads the controllers says why.',
+    });
+  try {
+    if (delegation === undefined) model.resolve?.(request.pod, view, desired.read);
+    return undefined;
+  } catch (error) {
+    return isUndecided(error) ? error : undefined;
+  }
+}
+
+const isUndecided = (error: unknown): error is PodwireError =>
+  error instanceof PodwireError && errorCatalogue[error.code].cni === errorCodes.tryAgainLater;
 
 const describePod = ({ id, request }: Spec): PolicyEndpoint => ({
   id,
@@ -84,7 +120,7 @@ function mayBeElsewhere(error: unknown): boolean {
  * @throws PodwireError as NodeAddressing.provide and addressesFor do; the reason of the ADD's signal
  */
 export async function resolveNeed(
-  context: ClusterSide & Pick<NodeSide, 'node'>,
+  context: ClusterSide & Pick<NodeSide, 'node' | 'desired'>,
   need: ClusterNeed,
   spec: Spec,
   progress: AddProgress,
@@ -97,6 +133,9 @@ export async function resolveNeed(
     if (need === 'labels') {
       trace.stage('labels');
       await context.policy?.waitForLabels(describePod(spec), signal);
+    } else if (need === 'objects') {
+      trace.stage('objects');
+      await waitForObjects(context, spec, signal);
     } else if (need === 'workload') {
       trace.stage('workload');
       progress.workload = await askWorkload(context, spec, signal);
@@ -111,6 +150,18 @@ export async function resolveNeed(
     signal.throwIfAborted();
     throw error;
   }
+}
+
+/** @throws PodwireError that names what is not decided, after five seconds */
+async function waitForObjects(
+  context: ClusterSide & Pick<NodeSide, 'desired'>,
+  spec: Spec,
+  signal: AbortSignal,
+): Promise<void> {
+  const find = (): PodwireError | undefined => findUndecided(context, spec);
+  const wait = (either: AbortSignal): Promise<void> =>
+    context.cluster!.objects.until(() => find() === undefined, either);
+  await withDeadline(signal, longestWait, wait, { reason: find });
 }
 
 function askWorkload(

@@ -80,7 +80,7 @@ export interface EndpointContext
   extends NodeSide, EndpointState, RequestOrder, KernelSide, ServingState, ProcessSide {}
 
 /** Input of a plan of an endpoint. */
-export type PlanningInput = Pick<NodeSide, 'networks' | 'node'> &
+export type PlanningInput = NodeSide &
   Pick<EndpointState, 'endpoints'> &
   Pick<ProcessSide, 'clock' | 'random'>;
 

@@ -1,16 +1,19 @@
 /** From the request of an ADD to the endpoint's record: addresses, plan and result. Changes nothing but the addresses. */
+import { isDeepStrictEqual } from 'node:util';
 import type { NamespaceIdentity } from '@podwire/engine';
 import { parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { PodAddresses } from '@podwire/cluster-ipam';
 import type { Ipam, Lease, LeaseRequest } from '@podwire/ipam';
 import {
+  type Attachment,
   type Endpoint,
   type EndpointId,
   endpointKey,
   type NodeView,
   type PlannedEndpoint,
 } from '@podwire/network-contract';
+import type { Read } from '@podwire/planner';
 import { compact } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { buildAnswer } from './answers.js';
@@ -33,6 +36,8 @@ export interface EndpointSpec {
 export interface PlanTools {
   /** The network's, or a copy of it. */
   readonly ipam: Ipam;
+  /** Facts, for models whose pods belong to something. */
+  readonly read: Read;
   /** Called after the addresses are allocated, since they may come from a new block. */
   readonly view: () => NodeView;
   readonly random: (bytes: number) => Uint8Array;
@@ -47,14 +52,42 @@ export interface PlanTools {
  * @throws PodwireError POOL_EXHAUSTED, ADDRESS_IN_USE, ADDRESS_NOT_IN_POOL, REQUEST_INVALID; then nothing is allocated
  */
 export function planEndpoint(spec: EndpointSpec, tools: PlanTools): EndpointRecord {
+  const attachment = resolveAttachment(spec, tools.read);
   const leases = allocate(spec, tools);
   try {
-    const endpoint = describeEndpoint(spec, leases, tools);
+    const endpoint = describeEndpoint(spec, attachment, leases, tools);
     return toRecord(endpoint, planContent(spec, endpoint, tools), spec, tools.now);
   } catch (error) {
     tools.ipam.release(endpointKey(spec.id));
     throw error;
   }
+}
+
+/** Reports if the pod belongs to something else than when it was planned. @throws PodwireError as the model's `resolve` */
+export const hasMoved = ({ pod, endpoint }: EndpointRecord, { model, view }: Network, read: Read): boolean =>
+  endpoint.attachment !== undefined &&
+  !isDeepStrictEqual(model.resolve?.(pod, view, read), endpoint.attachment);
+
+/** Plans an endpoint again, with the addresses and names that it has, for where its pod belongs now. @throws as the model does */
+export function replanEndpoint(
+  record: EndpointRecord,
+  network: Network,
+  tools: Pick<PlanTools, 'view' | 'isLinkTaken' | 'read'>,
+): EndpointRecord {
+  const { id, pod, leases, endpoint } = record;
+  const { mac, portMappings, bandwidth } = endpoint;
+  const attachment = network.model.resolve?.(pod, network.view, tools.read);
+  const spec = compact({ id, pod, leases, mac, attachment, portMappings, bandwidth });
+  const { resources, needs } = plan(network, spec, tools);
+  return compact({ ...record, resources, needs, endpoint: compact({ ...endpoint, attachment }) });
+}
+
+/** A pod that another plugin wires belongs to nothing here. @throws PodwireError as the model's `resolve` */
+function resolveAttachment(
+  { network: { model, view }, request, delegation }: Omit<EndpointSpec, 'namespace'>,
+  read: Read,
+): Attachment | undefined {
+  return delegation === undefined ? model.resolve?.(request.pod, view, read) : undefined;
 }
 
 function allocate(spec: EndpointSpec, { ipam, view }: PlanTools): Lease[] {
@@ -116,12 +149,14 @@ function wantedPools({ pools }: AddRequest, { pools: all }: Network): string[] |
 
 function describeEndpoint(
   { id, request }: EndpointSpec,
+  attachment: Attachment | undefined,
   leases: readonly Lease[],
   { random }: PlanTools,
 ): Endpoint {
-  const { pod, mac = makeMac(random), portMappings, bandwidth } = request;
+  const { pod, mac: requestedMac, portMappings, bandwidth } = request;
+  const mac = requestedMac ?? makeMac(random);
   const given = leases.map(({ address, pool }) => ({ address, pool }));
-  return compact({ id, pod, leases: given, mac, portMappings, bandwidth });
+  return compact({ id, pod, leases: given, mac, requestedMac, attachment, portMappings, bandwidth });
 }
 
 /** A random MAC address: locally administered, of one station (IEEE 802: bit 1 of the first byte set, bit 0 clear). */
@@ -131,7 +166,11 @@ function makeMac(random: (bytes: number) => Uint8Array): string {
   return bytes.toString('hex').replace(/..(?!$)/g, '$&:');
 }
 
-function plan({ model }: Network, endpoint: Endpoint, { view, isLinkTaken }: PlanTools): PlannedEndpoint {
+function plan(
+  { model }: Network,
+  endpoint: Endpoint,
+  { view, isLinkTaken }: Pick<PlanTools, 'view' | 'isLinkTaken'>,
+): PlannedEndpoint {
   const planned = model.planEndpoint(endpoint, view());
   if (!hostLinksOf(planned).some(isLinkTaken)) return planned;
   return model.planEndpoint({ ...endpoint, nameTaken: true }, view());
@@ -166,13 +205,14 @@ function toRecord(
   { network, namespace, request }: EndpointSpec,
   now: number,
 ): EndpointRecord {
-  const { id, pod, leases, mac, portMappings, bandwidth } = endpoint;
+  const { id, pod, leases, mac, attachment, portMappings, bandwidth } = endpoint;
   const details: EndpointDetails = compact({
     network: network.view.name,
     mac,
     portMappings,
     hostLinks,
     bandwidth,
+    attachment,
   });
   return {
     version: 1,

@@ -20,30 +20,37 @@ const mainTable = 254;
 /** Metric that the kernel gives an IPv6 route without one; for IPv4 it is 0. */
 const ordinaryMetric = { 4: 0, 6: 1024 } as const;
 
-/** Reads the network namespace that the connection is bound to, which must be that of the process. */
-export function readKernelHost(connection: NetlinkConnection): HostView {
-  return describeHost(listRoutes(connection), listLinks(connection), readHostAddresses(connection));
+/**
+ * Reads the network namespace that the connection is bound to, which must be that of the process.
+ * @param ownLinks names of links that models make on the node: they count as the node's pods' do
+ */
+export function readKernelHost(connection: NetlinkConnection, ownLinks: ReadonlySet<string>): HostView {
+  return describeHost(listRoutes(connection), listLinks(connection), readHostAddresses(connection), ownLinks);
 }
 
 /** The same, and lets other work run between two lists. */
-export async function readKernelHostInSteps(connection: NetlinkConnection): Promise<HostView> {
+export async function readKernelHostInSteps(
+  connection: NetlinkConnection,
+  ownLinks: ReadonlySet<string>,
+): Promise<HostView> {
   const routes4 = listRoutes(connection, { family: 4 });
   await setImmediate();
   const routes6 = listRoutes(connection, { family: 6 });
   await setImmediate();
   const links = listLinks(connection);
   await setImmediate();
-  return describeHost([...routes4, ...routes6], links, readHostAddresses(connection));
+  return describeHost([...routes4, ...routes6], links, readHostAddresses(connection), ownLinks);
 }
 
 function describeHost(
   all: readonly Route[],
   links: readonly Link[],
   addresses: readonly HostAddress[],
+  ownLinks: ReadonlySet<string>,
 ): HostView {
   const routes = all.filter(({ type }) => type === 'unicast');
   return {
-    links: links.map(toHostLink),
+    links: links.map((link) => toHostLink(link, ownLinks)),
     defaultRoutes: routes.filter(isDefault).flatMap(toDefaultRoutes),
     addresses,
     // Other tables have them too: machines with several uplinks have a router for each.
@@ -76,8 +83,11 @@ function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
     .map(({ link, address, peer }) => ({ link, address, ...compact({ peer }) }));
 }
 
-function toHostLink({ index, name, mtu = 0, up, hardwareType, group, kind }: Link): HostLink {
-  const own = group === LIVE_GROUP || isMarkedForDeletion({ group });
+function toHostLink(
+  { index, name, mtu = 0, up, hardwareType, group, kind }: Link,
+  ownLinks: ReadonlySet<string>,
+): HostLink {
+  const own = group === LIVE_GROUP || isMarkedForDeletion({ group }) || ownLinks.has(name);
   const loopback = hardwareType === loopbackType;
   return { index, name, mtu, up, loopback, own, ...compact({ kind }) };
 }

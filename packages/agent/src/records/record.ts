@@ -1,7 +1,14 @@
 import type { Result } from '@podwire/cni';
 import type { NamespaceIdentity, Resource } from '@podwire/engine';
 import type { EndpointFacts } from '../policy/inputs/facts.js';
-import type { Bandwidth, EndpointId, LeaseRecord, PodIdentity, PortMapping } from '@podwire/network-contract';
+import type {
+  Attachment,
+  Bandwidth,
+  EndpointId,
+  LeaseRecord,
+  PodIdentity,
+  PortMapping,
+} from '@podwire/network-contract';
 
 /** `wiring`: the list may be partly applied. `ready`: all of it is. `removing`: it may be partly gone. */
 export type Phase = 'wiring' | 'ready' | 'removing';
@@ -13,6 +20,8 @@ export interface EndpointDetails {
   readonly mac: string;
   readonly portMappings: readonly PortMapping[];
   readonly bandwidth?: Bandwidth;
+  /** Where the pod belonged when it was planned; absent in models without `resolve`. */
+  readonly attachment?: Attachment;
   /** Names of the links that the node has for it; absent in records of agents that did not write them down. */
   readonly hostLinks?: readonly string[];
 }

@@ -31,6 +31,7 @@ const details = z.object({
   bandwidth: z.exactOptional(
     z.object({ ingressRate: rate, ingressBurst: rate, egressRate: rate, egressBurst: rate }),
   ),
+  attachment: z.exactOptional(z.record(z.string(), z.json())),
   hostLinks: z.exactOptional(z.array(z.string())),
 }) satisfies z.ZodType<EndpointDetails>;
 

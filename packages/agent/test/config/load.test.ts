@@ -173,6 +173,12 @@ describe('a configuration that cannot be used', () => {
     expect(problemsOf(pools(...list))).toEqual([matching(expected)]);
   });
 
+  test('networks whose nodes have subnets by objects need a cluster', () => {
+    expect(problemsOf('networks: [{ name: a, model: sdn }]')).toContainEqual(
+      containing('networks[0].model: networks of model sdn need `cluster`'),
+    );
+  });
+
   test('pools of two networks must not overlap, and names must differ', () => {
     const text = `networks:
 - { name: a, pools: [{ cidr: 10.0.0.0/8 }] }

@@ -83,6 +83,8 @@ export interface Fixture {
   close(): Promise<void>;
 }
 
+type Config = Readonly<Record<string, unknown>>;
+
 export interface FixtureOptions {
   readonly name: string;
   readonly pools: readonly PoolPart[];
@@ -95,6 +97,8 @@ export interface FixtureOptions {
   readonly cluster?: Readonly<Record<string, unknown>>;
   /** Of the configuration as a whole. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Makes a machine ready for its agent. Resolves with more of its configuration. */
+  readonly prepare?: (host: ClusterHost, index: number, all: readonly ClusterHost[]) => Promise<Config>;
 }
 
 export async function createFixture(options: FixtureOptions): Promise<Fixture> {
@@ -107,6 +111,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     mtu = 1500,
     cluster = {},
     config = {},
+    prepare = () => Promise.resolve({}),
   } = options;
   const hosts = await createClusterHosts({ name, hosts: count, segmentOf, mtu });
   let etcd: Etcd;
@@ -141,7 +146,11 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
         return toMachine(
           nodeName,
           host,
-          await startAgent(host, { entry: agentEntry, config: configOf(nodeName), timeout: startTimeout }),
+          await startAgent(host, {
+            entry: agentEntry,
+            config: merge(configOf(nodeName), await prepare(host, index, hosts.hosts)),
+            timeout: startTimeout,
+          }),
         );
       }),
     );
@@ -163,6 +172,13 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     throw error;
   }
 }
+
+/** What the parts `cluster` say is put together. */
+const merge = (config: Config, more: Config): Config => ({
+  ...config,
+  ...more,
+  cluster: { ...(config['cluster'] as object), ...(more['cluster'] as object | undefined) },
+});
 
 export function toMachine(name: string, host: ClusterHost, agent: Agent): Machine {
   const call = async (command: string, pod: TestNamespace, config: object = {}): Promise<ClientAnswer> => {

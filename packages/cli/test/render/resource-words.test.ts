@@ -61,7 +61,7 @@ test('a trace has them', () => {
 
 describe('where no backend is registered for it', () => {
   test('a resource is called by its kind', () => {
-    expect(resourceWords.describe(flow)).toBe('flow');
-    expect(resourceWords.placeOf(flow)).toBe('node');
+    expect(resourceWords.describe(unknown)).toBe('later');
+    expect(resourceWords.placeOf(unknown)).toBe('node');
   });
 });

@@ -1,0 +1,95 @@
+/**
+ * Endpoints whose pods belong to something else than when they were planned: a project with another VNID, say. They are planned again
+ * from their records; links, addresses and ports stay.
+ */
+import { endpointKey } from '@podwire/network-contract';
+import { type Clock, Workqueue } from '@podwire/platform';
+import type { ObjectFactStore } from '../cluster/object-facts.js';
+import type { Network } from '../networks.js';
+import type { EndpointRecord } from '../records/record.js';
+import type { EndpointContext } from './context.js';
+import { hasMoved, replanEndpoint } from './plan-endpoint.js';
+import { describeEndpoint } from './registry.js';
+
+type FollowContext = Pick<
+  EndpointContext,
+  'networks' | 'node' | 'desired' | 'endpoints' | 'scopes' | 'records' | 'locks' | 'engine' | 'faults' | 'log'
+>;
+
+/** Milliseconds in which changes are gathered, and until a failure is tried again. */
+const delay = 5;
+const backoff = { first: 1_000, longest: 30_000 } as const;
+
+/** Follows the objects until the result is stopped. Looks at all endpoints at once. */
+export function followAttachments(
+  context: FollowContext,
+  objects: Pick<ObjectFactStore, 'onChange'>,
+  clock: Clock,
+): { stop(): Promise<void> } {
+  const queue = new Workqueue<string>({
+    reconcile: (key, signal) => moveEndpoint(context, key, signal),
+    onError: (err, endpoint) =>
+      context.log.error({ err, endpoint }, 'a pod could not follow what it belongs to; it is tried again'),
+    ...{ clock, delay, backoff },
+  });
+  const look = (): void => {
+    for (const record of listMoved(context)) queue.add(endpointKey(record.id));
+  };
+  const unsubscribe = objects.onChange(look);
+  look();
+  return {
+    async stop() {
+      unsubscribe();
+      await queue.stop();
+    },
+  };
+}
+
+/** Where it is not known what a pod belongs to, everything that was planned stays. */
+function listMoved({ networks, endpoints, desired, log }: FollowContext): EndpointRecord[] {
+  return endpoints.all().filter((record) => {
+    const network = networkOf(networks, record);
+    try {
+      return network !== undefined && record.phase === 'ready' && hasMoved(record, network, desired.read);
+    } catch (err) {
+      log.warn({ err, pod: describeEndpoint(record) }, 'a pod stays what it was in the cluster');
+      return false;
+    }
+  });
+}
+
+const networkOf = (networks: readonly Network[], { endpoint }: EndpointRecord): Network | undefined =>
+  networks.find(({ view }) => view.name === endpoint.network);
+
+async function moveEndpoint(context: FollowContext, key: string, signal: AbortSignal): Promise<void> {
+  const { networks, endpoints, scopes, locks, engine } = context;
+  await locks.withKey(key, signal, async () => {
+    const record = endpoints.get(key);
+    const network = record === undefined ? undefined : networkOf(networks, record);
+    if (record?.phase !== 'ready' || network === undefined) return;
+    // An attempt that has failed has written the record, and left the rest to this one.
+    await scopes.apply(writeMoved(context, record, network), { signal, engine });
+  });
+}
+
+/** The record as it has to be now. It is written first: an agent that is killed meanwhile finds there what has to be in the kernel. */
+function writeMoved(
+  { node, desired, endpoints, records, faults, log }: FollowContext,
+  record: EndpointRecord,
+  network: Network,
+): EndpointRecord {
+  if (!hasMoved(record, network, desired.read)) return record;
+  const next = replanEndpoint(record, network, {
+    view: () => node.view(network),
+    isLinkTaken: (name) => ![undefined, record].includes(endpoints.ofLink(name)),
+    read: desired.read,
+  });
+  records.write(next);
+  endpoints.put(next);
+  faults.reach('move:recorded');
+  log.info(
+    { pod: describeEndpoint(next), ...next.endpoint.attachment },
+    'a pod belongs to something else now',
+  );
+  return next;
+}

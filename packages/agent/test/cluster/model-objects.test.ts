@@ -1,0 +1,141 @@
+/** A model whose nodes and pods wait for what objects of the cluster say of them. */
+import { PodwireError } from '@podwire/errors';
+import type { Attachment, NetworkModel } from '@podwire/network-contract';
+import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
+import { expect, test } from 'vitest';
+import { indexModels, networkModels } from '../../src/models.js';
+import {
+  createTestCluster,
+  keys,
+  type NodeOptions,
+  type TestCluster,
+  type TestNode,
+  until,
+} from '../fakes/cluster.js';
+
+const apiVersion = 'network.openshift.io/v1';
+
+declare module '@podwire/planner' {
+  interface FactKinds {
+    'test-project': { readonly netid: number } | undefined;
+  }
+}
+
+declare module '@podwire/network-contract' {
+  interface Attachment {
+    readonly project?: number;
+  }
+}
+
+/** The model of the registry, with addresses and projects of OpenShift's objects. */
+const model: NetworkModel = {
+  ...networkModels[0],
+  needsTunnelAddress: () => false,
+  objects: [
+    {
+      ...{ fact: 'test-project', apiVersion, kind: 'NetNamespace' },
+      read: ({ netid }: { readonly netid: number }) => ({ netid }),
+    },
+    {
+      ...{ fact: 'test-subnet', apiVersion, kind: 'HostSubnet' },
+      read: ({ subnet }: { readonly subnet: string }) => ({ subnet }),
+    },
+  ],
+  subnets: {
+    fact: 'test-subnet',
+    pools: () => [{ name: 'pods', cidr: '10.128.0.0/14', encapsulation: 'direct' }],
+    of: (fact) => (fact === undefined ? [] : [(fact as { subnet: string }).subnet]),
+  },
+  resolve({ namespace }, _, read): Attachment {
+    const found = read(`test-project/${namespace ?? ''}`);
+    if (found === undefined) throw new PodwireError('PROJECT_UNKNOWN', `${namespace} has no VNID yet`);
+    return { project: found.netid };
+  },
+};
+
+const startNode = async (
+  cluster: TestCluster,
+  name: string,
+  options: NodeOptions = {},
+): Promise<TestNode> => {
+  const node = cluster.node(name, { dependencies: { models: indexModels([model]) }, ...options });
+  await node.start();
+  return node;
+};
+
+async function apply({ store }: TestCluster, object: AnyObject & Record<string, unknown>): Promise<void> {
+  await store.put(objectKey(keys.root, referenceOf(object)), encodeStoredObject(object, undefined, 0));
+}
+
+const hostSubnet = (host: string, subnet: string) => ({
+  ...{ apiVersion, kind: 'HostSubnet', metadata: { name: host }, host, hostIP: '192.0.2.9', subnet },
+});
+const netNamespace = (name: string, netid: number) => ({
+  ...{ apiVersion, kind: 'NetNamespace', metadata: { name }, netname: name, netid },
+});
+
+const addPod = (node: TestNode, id: string) =>
+  node.call('ADD', { id, args: `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${id}` });
+
+test('an ADD waits for the subnet of its node and for the project of its pod', async () => {
+  const cluster = createTestCluster();
+  const node = await startNode(cluster, 'n1');
+  let isDone = false;
+  const adding = addPod(node, 'web').finally(() => (isDone = true));
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  await until(() => node.member.subnetsOf(node.context.networks[0]!).length > 0);
+  expect(isDone).toBe(false);
+  await apply(cluster, netNamespace('shop', 42));
+  const { ok, json } = await adding;
+  expect([ok, json.ips]).toMatchObject([true, [{ address: '10.129.0.2/32' }]]);
+  expect(node.context.endpoints.all().map(({ endpoint }) => endpoint.attachment)).toEqual([{ project: 42 }]);
+});
+
+test('the subnet of another node is behind that node', async () => {
+  const cluster = createTestCluster();
+  const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+  await apply(cluster, hostSubnet('n2', '10.130.0.0/23'));
+  const blocks = () => one.member.peers.known.get('n2')?.blocks ?? [];
+  await until(() => blocks().includes('10.130.0.0/23'));
+  expect(two.member.peers.known.get('n1')?.blocks).toEqual([]);
+});
+
+test('an agent that starts without the store has subnets and projects as they were', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  await apply(cluster, netNamespace('shop', 42));
+  const node = await startNode(cluster, 'n1');
+  expect((await addPod(node, 'web')).ok).toBe(true);
+  await node.stop();
+  const next = node.again({ cut: true });
+  await next.start();
+  expect((await addPod(next, 'db')).ok).toBe(true);
+  expect(next.context.endpoints.all().map(({ endpoint }) => endpoint.attachment?.project)).toEqual([42, 42]);
+});
+
+test('what is deleted while the agent is away is gone afterwards', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, netNamespace('shop', 42));
+  const node = await startNode(cluster, 'n1');
+  const vnidOf = ({ context }: TestNode) => context.desired.read('test-project/shop')?.netid;
+  await until(() => vnidOf(node) === 42);
+  await node.stop();
+  await cluster.store.delete(objectKey(keys.root, { apiVersion, kind: 'NetNamespace', name: 'shop' }));
+  const next = node.again();
+  expect(vnidOf(next)).toBe(42);
+  await next.start();
+  await until(() => vnidOf(next) === undefined);
+});
+
+test('an object that becomes unreadable counts as it was, and is a problem', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, netNamespace('shop', 42));
+  const node = await startNode(cluster, 'n1');
+  await until(() => node.context.desired.read('test-project/shop') !== undefined);
+  await apply(cluster, netNamespace('shop', -1));
+  await until(() => node.member.problems().length > 0);
+  expect(node.member.problems().join()).toMatch(
+    /^OBJECT_INVALID: .*NetNamespace\/_\/shop: .*netid.*what it said before counts/,
+  );
+  expect(node.context.desired.read('test-project/shop')).toEqual({ netid: 42 });
+});

@@ -1,0 +1,100 @@
+/** Machines with real agents, one real etcd, and an Open vSwitch each: networks of the model sdn. */
+import {
+  type AnyObject,
+  decodeStoredObject,
+  encodeStoredObject,
+  networkAnnotations,
+  objectKey,
+  type ObjectReference,
+  referenceOf,
+} from '@podwire/objects';
+import type { ClusterHost } from '@podwire/testkit';
+import { OpenVSwitch } from '@podwire/testkit/openvswitch';
+import { createFixture, type Fixture, keys } from './cluster-fixture.js';
+
+export interface SdnFixture extends Fixture {
+  readonly switches: readonly OpenVSwitch[];
+  /** Both past all code under test. */
+  apply(object: AnyObject): Promise<void>;
+  read(reference: ObjectReference): Promise<AnyObject | undefined>;
+}
+
+const apiVersion = 'network.openshift.io/v1';
+const options = {
+  ...{ clusterNetworks: ['10.128.0.0/14'], serviceNetwork: '172.30.0.0/16' },
+  ...{ mode: 'multitenant', datapath: 'netdev' },
+};
+
+export const clusterNetwork: AnyObject & Record<string, unknown> = {
+  ...{ apiVersion, kind: 'ClusterNetwork', metadata: { name: 'default' } },
+  ...{ network: '10.128.0.0/14', hostsubnetlength: 9, serviceNetwork: options.serviceNetwork },
+  ...{ pluginName: 'redhat/openshift-ovs-multitenant' },
+  clusterNetworks: [{ CIDR: '10.128.0.0/14', hostSubnetLength: 9 }],
+};
+
+export const namespace = (name: string): AnyObject => ({
+  ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+});
+
+/** Two machines. Tunnels go through a cable of their own, since the switch has both ends of it. */
+export async function createSdnFixture(name: string): Promise<SdnFixture> {
+  const switches: OpenVSwitch[] = [];
+  let cable: Promise<void> | undefined;
+  const fixture = await createFixture({
+    ...{ name, pools: [], config: { networks: [{ name: 'default', model: 'sdn', options }] } },
+    async prepare(host, index, hosts) {
+      await (cable ??= connect(hosts));
+      switches[index] = await startSwitch(host, index);
+      return { openvswitch: { runDir: switches[index].runDir }, cluster: { address: addressOf(index) } };
+    },
+  });
+  const control = (words: readonly string[]): Promise<string> => fixture.etcd.control(words);
+  return {
+    ...fixture,
+    switches,
+    async apply(object) {
+      await control([
+        'put',
+        objectKey(keys.root, referenceOf(object)),
+        encodeStoredObject(object, undefined, 0),
+      ]);
+    },
+    async read(reference) {
+      const key = objectKey(keys.root, reference);
+      const value = (await control(['get', key, '--print-value-only'])).trim();
+      if (value === '') return undefined;
+      return decodeStoredObject(keys.root, { key, value, revision: 0 }).stored?.object;
+    },
+  };
+}
+
+const addressOf = (index: number): string => `192.0.2.${index + 1}`;
+
+async function connect([one, two]: readonly ClusterHost[]): Promise<void> {
+  await one!.namespace.ip(`link add eth1 type veth peer name eth1 netns ${two!.namespace.name}`);
+  for (const { namespace } of [one!, two!])
+    await namespace.ip('link set eth1 addrgenmode none', 'link set eth1 up');
+}
+
+/** Tunnels of the datapath `netdev` leave by a bridge that has the address itself. */
+async function startSwitch(host: ClusterHost, index: number): Promise<OpenVSwitch> {
+  const own = await OpenVSwitch.start(host.namespace);
+  host.defer(() => own.close());
+  await own.vsctl(
+    ...['add-br', 'br-phy', '--', 'set', 'Bridge', 'br-phy', 'datapath_type=netdev'],
+    ...['--', 'add-port', 'br-phy', 'eth1'],
+  );
+  await host.namespace.ip(
+    ...['link set br-phy addrgenmode none', 'link set br-phy up'],
+    `addr add ${addressOf(index)}/24 dev br-phy`,
+  );
+  return own;
+}
+
+/** As an administrator asks for another VNID of a namespace. */
+export async function changeNetwork(fixture: SdnFixture, name: string, change: string): Promise<void> {
+  const found = await fixture.read({ apiVersion, kind: 'NetNamespace', name });
+  if (found === undefined) throw new Error(`there is no NetNamespace ${name}`);
+  const annotations = { [networkAnnotations.changeNetwork]: change };
+  await fixture.apply({ ...found, metadata: { ...found.metadata, annotations } });
+}
