@@ -1,4 +1,4 @@
-import { PodwireError } from '@podwire/errors';
+import { describeError, PodwireError } from '@podwire/errors';
 import { groupBy, hasCode } from '@podwire/platform';
 import { type EngineContext, type Sessions, type Snapshots, takeSnapshots, withSessions } from './call.js';
 import type { Batch, Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
@@ -169,15 +169,20 @@ function report(
   });
 }
 
-/** One line for each backend: a list of all that could not be looked at is no help. */
+/**
+ * One line for each backend: a list of all that could not be looked at is no help. What keeps several backends from looking at a
+ * pod is one line as well.
+ */
 function reportUnseen(
   context: EngineContext,
   { owner, namespace }: Omit<Owned, 'resources'>,
   unseen: readonly Failure[],
 ): Change[] {
-  const backends = groupBy(unseen, ({ resource }) => context.kinds.of(resource).backend);
-  return [...backends].map(([backend, failures]): Change => {
-    const part = `all ${failures.length} resources in ${backend}`;
+  const sorts = groupBy(unseen, ({ resource, error }) =>
+    namespace === undefined ? context.kinds.of(resource).backend : describeError(error),
+  );
+  return [...sorts].map(([sort, failures]): Change => {
+    const part = `all ${failures.length} resources in ${sort}`;
     const what = namespace === undefined ? part : `pod at ${namespace.path}`;
     return { owner, action: 'failed', what, error: failures[0]!.error };
   });

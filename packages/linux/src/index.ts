@@ -12,6 +12,7 @@ export {
 export { hasCode } from '@podwire/platform';
 export { errnoName, SystemError } from './errno.js';
 export { hasIpv6 } from './ipv6.js';
+export { type LinkFeatureName, readLinkFeature, switchLinkFeature } from './link-features.js';
 export { bringLinkUp } from './link-flags.js';
 export { connectLocalhost } from './localhost.js';
 export {

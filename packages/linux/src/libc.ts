@@ -226,6 +226,22 @@ export function ioctlBuffer(fd: number, request: number, structure: Uint8Array):
   check('ioctl', native.ioctlBuffer(fd, request, structure) as Result);
 }
 
+/**
+ * Has the driver of a link carry out a command of ethtool (SIOCETHTOOL). The answer, if there is one, is written into
+ * `command`, which must not move: `Buffer.allocUnsafeSlow`.
+ */
+export function ethtool(fd: number, link: string, command: Uint8Array): void {
+  interfaceRequest.fill(0);
+  interfaceRequest.write(link, 0, IFNAMSIZ - 1, 'latin1');
+  interfaceRequest.writeBigUInt64LE(koffi.address(command), IFNAMSIZ);
+  ioctlBuffer(fd, SIOCETHTOOL, interfaceRequest);
+}
+
+const IFNAMSIZ = 16;
+/** struct ifreq of 64-bit Linux; calls are synchronous, so one is enough. */
+const interfaceRequest = Buffer.alloc(40);
+
+const SIOCETHTOOL = 0x8946;
 const NS_GET_NSTYPE = 0xb703;
 const SIOCGSKNS = 0x894c;
 /** MS_NOSUID, MS_NODEV, MS_NOEXEC. */

@@ -1,6 +1,7 @@
 import type { Backend } from '@podwire/engine';
 import { createKindRegistry, type Kind } from '@podwire/engine';
 import { conntrackKinds, createConntrack } from './conntrack/index.js';
+import { createEthtool, ethtoolKinds } from './ethtool/index.js';
 import { type Kernel, PodNamespaces } from './kernel.js';
 import { createNftables } from './nftables/index.js';
 import { nftablesKinds } from './nftables/kinds.js';
@@ -9,7 +10,14 @@ import { createRtnetlink } from './rtnetlink/index.js';
 import { rtnetlinkKinds } from './rtnetlink/kinds.js';
 import { createSysctl, sysctlKinds } from './sysctl/index.js';
 
-export { type Kernel, type KernelNamespace, type KernelOptions, openKernel, type Sysctls } from './kernel.js';
+export {
+  type Kernel,
+  type KernelNamespace,
+  type KernelOptions,
+  type LinkFeatures,
+  openKernel,
+  type Sysctls,
+} from './kernel.js';
 export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
 export type * from './resources.js';
 export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftables';
@@ -18,6 +26,7 @@ export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftab
 export const linuxKinds = {
   ...rtnetlinkKinds,
   ...sysctlKinds,
+  ...ethtoolKinds,
   ...nftablesKinds,
   ...conntrackKinds,
 } satisfies { [K in keyof LinuxResources]: Kind<LinuxResources[K]> };
@@ -43,5 +52,11 @@ export function createLinuxBackends(kernel: Kernel): Backend[] {
       isClosed = true;
     },
   };
-  return [createRtnetlink(once, pods), createSysctl(once, pods), createNftables(once), createConntrack(once)];
+  return [
+    createRtnetlink(once, pods),
+    createSysctl(once, pods),
+    createEthtool(once, pods),
+    createNftables(once),
+    createConntrack(once),
+  ];
 }

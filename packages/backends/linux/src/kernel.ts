@@ -1,7 +1,16 @@
 import fs from 'node:fs';
 import type { NamespaceIdentity, Owned } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import { hasCode, inNamespace, type NamespaceHandle, openNamespace, openOwnNamespace } from '@podwire/linux';
+import {
+  hasCode,
+  inNamespace,
+  type LinkFeatureName,
+  type NamespaceHandle,
+  openNamespace,
+  openOwnNamespace,
+  readLinkFeature,
+  switchLinkFeature,
+} from '@podwire/linux';
 import { type NetlinkConnection, openRouteConnection } from '@podwire/netlink';
 import { type Conntrack, type Nftables, openConntrack, openNftables } from '@podwire/nftables';
 
@@ -13,10 +22,19 @@ export interface Sysctls {
   write(key: string, value: string): void;
 }
 
+/** Features of links in one namespace, as ethtool(8) has them. */
+export interface LinkFeatures {
+  /** @throws SystemError `ENODEV` when there is no such link */
+  read(link: string, feature: LinkFeatureName): boolean;
+  /** @throws SystemError `ENODEV`; `EOPNOTSUPP` when it cannot be switched there */
+  switch(link: string, feature: LinkFeatureName, on: boolean): void;
+}
+
 /** One network namespace, opened: everything that backends may do in it. */
 export interface KernelNamespace {
   readonly route: NetlinkConnection;
   readonly sysctls: Sysctls;
+  readonly features: LinkFeatures;
   /** For IFLA_NET_NS_FD. */
   readonly fd: number;
   close(): void;
@@ -83,6 +101,7 @@ function openKernelNamespace(handle: NamespaceHandle, runInside: RunInside): Ker
   return {
     route,
     sysctls: openSysctls(runInside),
+    features: openFeatures(runInside),
     fd: handle.fd,
     close() {
       route.close();
@@ -148,6 +167,12 @@ function readOrAbsent(file: string): string | undefined {
     throw error;
   }
 }
+
+/** The command means links of the namespace in which its socket was opened. */
+const openFeatures = (runInside: RunInside): LinkFeatures => ({
+  read: (link, feature) => runInside(() => readLinkFeature(link, feature)),
+  switch: (link, feature, on) => runInside(() => switchLinkFeature(link, feature, on)),
+});
 
 /** The pod's namespace in one call of the engine, opened when first needed. */
 export class PodNamespace {

@@ -6,18 +6,20 @@
  * same kernel interface in the same namespace share a call, so a model groups them where it can.
  */
 import type { ConntrackResources } from './conntrack/resources.js';
+import type { EthtoolResources } from './ethtool/resources.js';
 import type { NftablesResources } from './nftables/resources.js';
 import type { RtnetlinkResources } from './rtnetlink/resources.js';
 import type { SysctlResources } from './sysctl/resources.js';
 
 export type * from './conntrack/resources.js';
 export type * from './nftables/resources.js';
+export type * from './ethtool/resources.js';
 export type { Place } from './places.js';
 export type * from './rtnetlink/resources.js';
 export type * from './sysctl/resources.js';
 
 export interface LinuxResources
-  extends RtnetlinkResources, SysctlResources, NftablesResources, ConntrackResources {}
+  extends RtnetlinkResources, SysctlResources, EthtoolResources, NftablesResources, ConntrackResources {}
 
 declare module '@podwire/engine' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- this is how it is extended

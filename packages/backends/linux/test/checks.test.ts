@@ -49,6 +49,7 @@ describe('a resource that is read from a file', () => {
     ['pod.mac: no MAC address', { ...one('veth'), pod: { name: 'eth0', mac: '2:0:0:0:0:1' } }],
     ['mtu: no number of 0 to 9007199254740991', { ...one('ifb'), mtu: -1 }],
     ['in: none of host, pod', { ...one('link-up'), in: 'world' }],
+    ['feature: none of tx-checksumming', { ...one('link-feature'), feature: 'rx' }],
     ['address: no ADDRESS/LENGTH', { ...one('address'), address: '10.0.0.1/33' }],
     ['gateway: no address', { ...one('route'), gateway: 'fe80::1%eth0' }],
     ['value: no text of 1 to 255 characters', { ...one('sysctl'), value: 1 }],

@@ -130,6 +130,7 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
       { kind: 'forwarding-entry', in: 'host', link: 'pwvx1', mac: '66:00:00:00:00:09', remote: '192.0.2.8' },
       { kind: 'token-bucket', in: 'host', link: 'pwtest1', rate: 20_000_000, burst: 20_000, limit: 60_000 },
       { kind: 'sysctl', in: 'host', key: 'net/ipv4/conf/pwtest1/route_localnet', value: '0' },
+      { kind: 'link-feature', in: 'pod', link: 'eth0', feature: 'tx-checksumming', on: true },
       chainOf('web', [from('peers'), { is: 'drop' }]),
     ],
     many: (count) => Array.from({ length: count }, (_, n) => portElement(n)),

@@ -43,6 +43,8 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       return runAll(place, [forwardingCommand(resource)]);
     case 'conntrack-reset':
       return resetConntrack(place, resource);
+    case 'link-feature':
+      throw new Error('the routed model leaves the features of links as they are');
     case 'forward-accept':
       throw new Error('there is no iptables here');
     default:

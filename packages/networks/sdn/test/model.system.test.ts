@@ -5,6 +5,8 @@ import {
   assertArrives,
   assertBlocked,
   pings,
+  pour,
+  serveSink,
   type Snapshot,
   takeSnapshot,
   until,
@@ -56,6 +58,16 @@ test('pods of one project reach each other on a node and across nodes', async ()
   assert.ok(await reaches(pods.shop, pods.shopToo));
   assert.ok(await reaches(pods.shop, pods.shopFar));
   assert.ok(await reaches(pods.bankFar, pods.bank));
+});
+
+test('TCP carries some megabytes between pods on a node and across nodes', async () => {
+  const bytes = 8 << 20;
+  for (const to of [pods.shopToo, pods.shopFar]) {
+    const sink = await serveSink(to.namespace, to.ip);
+    const { bytes: received } = await pour(pods.shop.namespace, to.ip, sink.port, bytes);
+    assert.equal(received, bytes);
+    await sink.close();
+  }
 });
 
 test('pods of another project are out of reach on a node and across nodes', async () => {

@@ -197,6 +197,13 @@ test('a pod has a veth pair, a port with the number of its address, and routes a
   });
 });
 
+test('a pod completes its checksums itself on the datapath netdev alone', () => {
+  const whole = { kind: 'link-feature', in: 'pod', link: 'eth0', feature: 'tx-checksumming', on: false };
+  const netdev = viewOf(1, { datapath: 'netdev' });
+  expect(resourcesOf(endpointOf(1, 3, 42), netdev)).toContainEqual(whole);
+  expect(resourcesOf(endpointOf(1, 3, 42)).map(({ kind }) => kind)).not.toContain('link-feature');
+});
+
 test('pods of one project share its flows, and each has all others for itself', () => {
   const keysOf = (index: number): string[] => resourcesOf(endpointOf(1, index, 42)).map(kinds.keyOf);
   const inPod = kinds.keyOf({ kind: 'link-up', in: 'pod', link: 'lo' });

@@ -2,7 +2,7 @@
 import type { NamespaceIdentity } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { SystemError } from '@podwire/linux';
-import { decodeInetSettings, getLinkRequest, type NetlinkConnection } from '@podwire/netlink';
+import { decodeInetSettings, decodeLink, getLinkRequest, type NetlinkConnection } from '@podwire/netlink';
 import { FakeKernel, type FakeNamespace } from '@podwire/netlink/fake';
 import {
   createFakeConntrack,
@@ -10,7 +10,7 @@ import {
   type FakeConntrack,
   type FakeNftables,
 } from '@podwire/nftables/fake';
-import type { Kernel, KernelNamespace, Sysctls } from '../kernel.js';
+import type { Kernel, KernelNamespace, LinkFeatures, Sysctls } from '../kernel.js';
 import { linkSettingOf } from '../rtnetlink/link-setting.js';
 
 export { nodeResources, podResources, portElement } from './sample-resources.js';
@@ -65,7 +65,31 @@ function openFake(netlink: FakeKernel, namespace: FakeNamespace): KernelNamespac
   const sysctls = ofKernel.get(namespace.path) ?? createSysctls(netlink.open({ namespace }));
   ofKernel.set(namespace.path, sysctls);
   const route = netlink.open({ namespace });
-  return { route, sysctls, fd: namespace.fd, close: () => route.close() };
+  const features = createFeatures(netlink, namespace, route);
+  return { route, sysctls, features, fd: namespace.fd, close: () => route.close() };
+}
+
+/** Features that are off; those of a new link are on, and no link gets the index of an earlier one. */
+const switchedOff = new WeakMap<FakeKernel, Set<string>>();
+
+function createFeatures(
+  netlink: FakeKernel,
+  { inode }: FakeNamespace,
+  route: NetlinkConnection,
+): LinkFeatures {
+  const off = switchedOff.get(netlink) ?? new Set<string>();
+  switchedOff.set(netlink, off);
+  const keyOf = (link: string, feature: string): string => {
+    const [reply] = route.request([getLinkRequest(link)]).flat();
+    return `${inode} ${decodeLink(reply!).index} ${feature}`;
+  };
+  return {
+    read: (link, feature) => !off.has(keyOf(link, feature)),
+    switch(link, feature, on) {
+      if (on) off.delete(keyOf(link, feature));
+      else off.add(keyOf(link, feature));
+    },
+  };
 }
 
 function createSysctls(route: NetlinkConnection): Sysctls {

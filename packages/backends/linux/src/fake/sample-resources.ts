@@ -34,6 +34,7 @@ export function podResources(n: number): Resource[] {
     { kind: 'ifb', name: shaper, mtu: 1450 },
     { kind: 'link-up', in: 'pod', link: 'lo' },
     { kind: 'link-up', in: 'pod', link: 'eth0' },
+    { kind: 'link-feature', in: 'pod', link: 'eth0', feature: 'tx-checksumming', on: false },
     { kind: 'address', in: 'pod', link: 'eth0', address: `${address}/32` },
     { kind: 'address', in: 'pod', link: 'eth0', address: `fd00:9::${n}/128` },
     { kind: 'neighbour', in: 'pod', link: 'eth0', address: '169.254.1.1', mac: 'ee:ee:ee:ee:ee:ee' },

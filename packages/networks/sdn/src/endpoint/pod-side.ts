@@ -1,4 +1,4 @@
-import type { IpRoute } from '@podwire/backend-linux/resources';
+import type { IpRoute, LinkFeature } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
 import { MULTICAST } from '../pipeline/flows.js';
 import type { SdnNode } from '../types.js';
@@ -14,6 +14,7 @@ export function planPodSide(link: string, { address, gateway }: PodPlace, node: 
   return [
     ...(isPrimary ? [forwardingOff] : []),
     { kind: 'link-up', in: 'pod', link: 'lo' },
+    ...planChecksums(link, node),
     { kind: 'link-up', in: 'pod', link },
     { kind: 'address', in: 'pod', link, address },
     ...routesOf(node, gateway, isPrimary).map(({ dst: destination, gw }): IpRoute => {
@@ -22,6 +23,15 @@ export function planPodSide(link: string, { address, gateway }: PodPlace, node: 
     }),
   ];
 }
+
+/**
+ * On the datapath `netdev` the switch reads packets from the link as they are, and a pod that is to get one drops it where the
+ * checksum is not complete: ping works and TCP does not. The kernel's datapath completes it where a packet leaves the node.
+ */
+const planChecksums = (link: string, { datapath }: SdnNode): LinkFeature[] =>
+  datapath === 'netdev'
+    ? [{ kind: 'link-feature', in: 'pod', link, feature: 'tx-checksumming', on: false }]
+    : [];
 
 /** A new namespace copies the IPv4 settings of the machine's first one, which forwards; what the pod makes of it later stays. */
 const forwardingOff: Resource = {
