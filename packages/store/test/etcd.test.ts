@@ -19,9 +19,16 @@ async function start(behaviour: Behaviour | Behaviour['answer']): Promise<FakeEt
   return member;
 }
 
-async function open(members: readonly FakeEtcd[], more: Partial<EtcdSpec> = {}): Promise<Store> {
+async function open(
+  members: readonly FakeEtcd[],
+  more: Partial<EtcdSpec> = {},
+  options: Partial<Parameters<typeof openEtcdStore>[1]> = {},
+): Promise<Store> {
   const spec: EtcdSpec = { kind: 'etcd', endpoints: members.map(({ endpoint }) => endpoint), ...more };
-  const store = await openEtcdStore(spec, { log: silentLog, clock: systemClock, random: () => 0 });
+  const store = await openEtcdStore(spec, {
+    ...{ log: silentLog, clock: systemClock, random: () => 0 },
+    ...options,
+  });
   onTestFinished(() => store.close());
   return store;
 }
@@ -48,6 +55,25 @@ test('a member without a leader is left, also for a write: it has done nothing',
   expect(await store.put('/a', '2')).toBe(5);
   expect([names(lost), names(good)]).toEqual([['Put'], ['Put', 'Put']]);
   expect(lost.calls.every(({ needsLeader }) => needsLeader)).toBe(true);
+});
+
+test('a write that is refused until its time is over is not sent once more in its last moments', async () => {
+  // Pauses take no time, so that only the number of attempts says when each of them began.
+  for (const call of [3_000, 3_120, 3_240, 3_360, 3_480, 3_600, 3_720, 3_840]) {
+    let now = 0;
+    const times: number[] = [];
+    const lost = await start(() => {
+      times.push(now);
+      throw refusals.noLeader;
+    });
+    const sleep = (ms: number): Promise<void> => Promise.resolve(void (now += ms));
+    const clock = { ...systemClock, elapsed: () => now, sleep };
+    const store = await open([lost], {}, { clock, timeouts: { call } });
+    const { message, details } = await failure(store.put('/a', '1'));
+    expect([message, details['uncertain']]).toEqual([expect.stringContaining('no leader'), false]);
+    expect(times.length).toBeGreaterThan(3);
+    expect(times.at(-1)).toBeLessThanOrEqual(call - 250);
+  }
 });
 
 test('a write that may have been done is sent to no other member', async () => {

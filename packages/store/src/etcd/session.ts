@@ -48,6 +48,11 @@ interface Course {
 /** Milliseconds, before a cluster without a leader is asked again: an election takes one to two seconds. */
 const firstPause = 100;
 const longestPause = 1_000;
+/**
+ * Milliseconds that a repetition must have left. A shorter one would end without an answer: of a write that was refused so far it
+ * would then be unknown if it took effect, and the member's own words would be lost.
+ */
+const shortestRepeat = 250;
 /** A token that was just made is unknown to a member that lags behind. */
 const mostRenewals = 3;
 
@@ -95,7 +100,7 @@ export class Session {
       const answer = await this.#askAll(call, course);
       if (answer !== undefined) return answer;
       const wait = pause * (0.5 + this.random());
-      if (this.isClosed || !isWorthwhile(course) || this.clock.elapsed() + wait >= end)
+      if (this.isClosed || !isWorthwhile(course) || this.clock.elapsed() + wait + shortestRepeat >= end)
         throw this.#giveUp(call, course);
       const pausing = this.clock.sleep(wait, call.signal ?? this.closing);
       await orAborted(pausing, this.closing).catch(() => undefined);
@@ -139,7 +144,8 @@ export class Session {
   /** One member after the other, beginning with the one in use. @throws failures that every member would return */
   async #askAll<Q, A>(call: Call<Q, A>, course: Course): Promise<Answer<A> | undefined> {
     for (const [index, endpoint] of this.#endpoints.inOrder().entries()) {
-      if (this.isClosed || this.clock.elapsed() >= course.end) return undefined;
+      const needed = course.failures.has(endpoint) ? shortestRepeat : 0;
+      if (this.isClosed || this.clock.elapsed() + needed >= course.end) return undefined;
       try {
         const response = await this.#askOne(call, endpoint, course);
         if (index > 0) this.#endpoints.prefer(endpoint);
