@@ -91,11 +91,11 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   };
 }
 
-/** Undefined where no model has pods that belong to something. */
+/** Undefined where no model reads objects. */
 function followMoves(context: EndpointContext): ReturnType<typeof followAttachments> | undefined {
   const { cluster, networks } = context;
-  if (cluster === undefined || networks.every(({ model }) => model.resolve === undefined)) return undefined;
-  return followAttachments(context, cluster.objects, systemClock);
+  if (cluster === undefined || networks.every(({ model }) => model.objects === undefined)) return undefined;
+  return followAttachments(context, cluster, systemClock);
 }
 
 function sayWithoutPolicy(

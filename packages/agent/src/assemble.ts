@@ -172,14 +172,16 @@ function createPolicy(
   });
 }
 
-function describeCluster(
-  { keys, cache, registration }: ClusterMember,
-  { store, files }: ClusterWorld,
-): PolicyCluster {
+function describeCluster(member: ClusterMember, { store, files }: ClusterWorld): PolicyCluster {
+  const { keys, cache, registration } = member;
   return {
     ...{ store, keys, files, cache },
     leaseId: () => registration.leaseId,
-    onLease: (listener) => void registration.onChange(listener),
+    objectsInForce: () => member.objectsInForce,
+    onChange(listener) {
+      registration.onChange(listener);
+      member.onObjectsInForce(listener);
+    },
   };
 }
 

@@ -228,6 +228,8 @@ const policyStatus = z.strictObject({
   problems: z.array(z.strictObject({ object: z.string().max(1024), message: z.string().max(1024) })).max(64),
   /** Policy is switched off on the node: no object is ever in force there, and nothing waits for it. */
   isOff: z.boolean().optional(),
+  /** Objects that network models read (NetNamespaces, say) are in force up to this revision; absent where no model reads any. */
+  objects: z.int().min(0).optional(),
 });
 
 const kind = <T>(name: string, schema: z.ZodType<T>): ObjectKind<T> => ({

@@ -7,7 +7,7 @@ import type { Engine } from '@podwire/engine';
 import type { BlockSource } from '@podwire/ipam';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { Clock, FaultPoints } from '@podwire/platform';
-import type { Store } from '@podwire/store';
+import type { Revision, Store } from '@podwire/store';
 import type { ClusterConfig } from '../config/index.js';
 import type { EndpointRegistry } from '../endpoints/registry.js';
 import type { EndpointRecord } from '../records/record.js';
@@ -84,7 +84,9 @@ export interface ClusterMember {
   readonly peers: Peers;
   readonly peerLeases: Pick<PeerLeases, 'areKnown' | 'reachabilityOf'>;
   readonly pools: ClusterPools;
-  readonly objects: Pick<ObjectFactStore, 'until' | 'areKnown' | 'onChange'>;
+  readonly objects: Pick<ObjectFactStore, 'until' | 'areKnown' | 'onChange' | 'revision'>;
+  /** Revision of the store up to which what follows from these objects is in force here; undefined where no model reads any. */
+  readonly objectsInForce: Revision | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** `since`: RFC 3339. */
   readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };
@@ -99,6 +101,10 @@ export interface ClusterMember {
   requireUnfenced(): void;
   /** @throws PodwireError as NodeAddressing.provide does */
   provide(need: Need, signal: AbortSignal): Promise<void>;
+  /** Pods are what the objects say up to this revision. */
+  notePodsFollowed(revision: Revision): void;
+  /** Calls when {@link objectsInForce} has changed. */
+  onObjectsInForce(listener: () => void): void;
   noteUsed(record: EndpointRecord): void;
   noteFree(record: EndpointRecord): void;
   /** Joins, and retries in the background after a failure. Resolves with the first outcome. Never rejects. */

@@ -10,6 +10,7 @@ import { endpointKey, type PeerView } from '@podwire/network-contract';
 import type { FactName } from '@podwire/planner';
 import { PodwireError } from '@podwire/errors';
 import type { BlockSource, PoolSpec } from '@podwire/ipam';
+import type { Revision } from '@podwire/store';
 import { compact, pause, withDeadline, Workqueue } from '@podwire/platform';
 import { fullName, podName } from '../endpoints/registry.js';
 import type { Network } from '../networks.js';
@@ -24,8 +25,9 @@ import type { ClusterMember, FollowingParts, MemberOptions } from './contract.js
 import { ClusterFollower } from './follower.js';
 import { type Identity, openIdentity } from './identity.js';
 import { Joining } from './joining.js';
-import { listSubnetOwners, readSubnets } from './node-subnets.js';
+import { listSubnetOwners, readSubnets, requireSubnets } from './node-subnets.js';
 import type { ObjectFactStore } from './object-facts.js';
+import { ObjectsInForce } from './objects-in-force.js';
 import { createOthersAddresses, type OthersAddresses } from './others-addresses.js';
 import {
   createAddressing,
@@ -64,6 +66,7 @@ class StoreMember implements ClusterMember {
   readonly peerLeases: PeerLeases;
   readonly pools: ClusterPools;
   readonly objects: ObjectFactStore;
+  readonly #inForce = new ObjectsInForce();
   readonly #options: MemberOptions;
   readonly #savedState: SavedStateStore;
   readonly #controllers: Controller | undefined;
@@ -155,6 +158,19 @@ class StoreMember implements ClusterMember {
     return this.addressing.source(network);
   }
 
+  get objectsInForce(): Revision | undefined {
+    const { models } = this.#options;
+    return models.some(({ objects }) => objects !== undefined) ? this.#inForce.revision : undefined;
+  }
+
+  notePodsFollowed(revision: Revision): void {
+    this.#inForce.notePods(revision);
+  }
+
+  onObjectsInForce(listener: () => void): void {
+    this.#inForce.onChange(listener);
+  }
+
   subnetsOf(network: Pick<Network, 'model' | 'view'>): readonly string[] {
     return readSubnets(network, this.#options.nodeName, this.#options.desired.read);
   }
@@ -224,6 +240,7 @@ class StoreMember implements ClusterMember {
     this.#follower.discoverUnderlay(this.#parts.node.host);
     this.#refreshOthers();
     this.#follower.follow(this.#parts);
+    requireSubnets(this.#parts.networks, this.facts);
   }
 
   followSoon(): void {
@@ -323,13 +340,15 @@ class StoreMember implements ClusterMember {
     // The reconcile that makes the node ready does all of this.
     if (parts === undefined || !parts.readiness.ready) return;
     const { engine, node, loop } = parts;
+    const { revision } = this.objects;
     const isDone = await node.exclusively(signal, async () => {
       this.#follower.follow(parts);
       if (!(await node.sync(engine, { signal }))) return false;
       await this.peers.flush(engine, { signal });
       return true;
     });
-    if (!isDone) loop.nudge();
+    if (isDone) this.#inForce.noteNode(revision);
+    else loop.nudge();
     for (const listener of [...this.#listeners]) listener();
   }
 
@@ -337,6 +356,8 @@ class StoreMember implements ClusterMember {
     const { desired, models } = this.#options;
     desired.planner.noteChanged(names);
     this.#markPeers(listSubnetOwners(models, names));
+    // The subnet of the node may be all that it was waiting for.
+    if (this.#parts?.readiness.ready === false) this.#parts.loop.nudge();
     this.followSoon();
   }
 

@@ -1,7 +1,9 @@
 /** Subnets that nodes have by objects of the cluster, for models whose nodes claim no blocks. Pure. */
+import { PodwireError } from '@podwire/errors';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { FactName, Read } from '@podwire/planner';
 import type { Network } from '../networks.js';
+import type { ClusterFacts } from '../node/node.js';
 
 export function readSubnets(
   { model: { subnets }, view }: Pick<Network, 'model' | 'view'>,
@@ -20,5 +22,21 @@ export function listSubnetOwners(
   return changed.flatMap((name) => {
     const prefix = prefixes.find((each) => name.startsWith(each));
     return prefix === undefined ? [] : [name.slice(prefix.length)];
+  });
+}
+
+/**
+ * Without its subnet a node of such a model has nothing to attach pods to, and nothing that leads to peers can be made.
+ * @throws PodwireError AGENT_NOT_READY naming a network
+ */
+export function requireSubnets(
+  networks: readonly Network[],
+  { blocksOf }: Pick<ClusterFacts, 'blocksOf'>,
+): void {
+  const lacking = networks.find((network) => network.model.subnets && blocksOf(network).length === 0);
+  if (lacking === undefined) return;
+  throw new PodwireError('AGENT_NOT_READY', `this node has no subnet of network ${lacking.view.name} yet`, {
+    action:
+      'None if the node is new. Otherwise `podwire status` of the node that leads the controllers says why.',
   });
 }

@@ -7,7 +7,7 @@ import type { ObjectFacts } from '@podwire/network-contract';
 import { type AnyObject, decodeStoredObject, formatObjectProblem, objectKey } from '@podwire/objects';
 import type { FactName, FactSources, Journal } from '@podwire/planner';
 import { type Clock, Notify, pause } from '@podwire/platform';
-import type { Item, Store, WatchBatch } from '@podwire/store';
+import type { Item, Revision, Store, WatchBatch } from '@podwire/store';
 import type { Log } from '../log.js';
 
 export interface ObjectFactsOptions {
@@ -36,6 +36,7 @@ export class ObjectFactStore {
   /** Kinds whose objects the store has listed. */
   readonly #listed = new Set<string>();
   readonly #unreadable = new Map<string, string>();
+  #revision = 0;
   readonly #listeners = new Set<(names: readonly FactName[]) => void>();
 
   constructor(options: ObjectFactsOptions) {
@@ -54,6 +55,11 @@ export class ObjectFactStore {
   get areKnown(): boolean {
     const { kinds, journal } = this.#options;
     return journal.isComplete || kinds.every(({ fact }) => this.#listed.has(fact));
+  }
+
+  /** Of the store, up to which the objects are followed. */
+  get revision(): Revision {
+    return this.#revision;
   }
 
   /** Objects that cannot be read, in words that begin with a code. */
@@ -99,6 +105,7 @@ export class ObjectFactStore {
   }
 
   #take(kind: ObjectFacts, prefix: string, batch: WatchBatch): void {
+    this.#revision = Math.max(this.#revision, batch.revision);
     if (batch.type === 'snapshot') {
       this.#listed.add(kind.fact);
       return this.#note(this.#compare(kind, prefix, batch.items));

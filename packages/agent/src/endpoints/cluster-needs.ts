@@ -19,8 +19,7 @@ const attempts = 10;
 
 /**
  * `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. `labels`: those of the
- * pod, where a policy looks at them and the request has none. `objects`: those that give the node its subnet, or that say where the pod
- * belongs.
+ * pod, where a policy looks at them and the request has none. `objects`: those that say where the pod belongs.
  */
 export type ClusterNeed = 'workload' | 'addresses' | 'labels' | 'objects';
 
@@ -64,7 +63,7 @@ export function labelNeed(
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
 }
 
-/** Until the cluster has decided everything that the model must know of the node and the pod. */
+/** Until the cluster has decided what the pod belongs to. */
 export const objectNeed = (
   context: ClusterSide & Pick<NodeSide, 'desired'>,
   spec: Spec,
@@ -78,11 +77,6 @@ function findUndecided(
 ): PodwireError | undefined {
   if (cluster === undefined) return undefined;
   const { model, view } = network;
-  if (model.subnets !== undefined && cluster.subnetsOf(network).length === 0)
-    return new PodwireError('POOL_EXHAUSTED', `this node has no subnet of network ${view.name} yet`, {
-      action:
-        'None if the node is new. Otherwise `podwire status` of the node that leads the controllers says why.',
-    });
   try {
     if (delegation === undefined) model.resolve?.(request.pod, view, desired.read);
     return undefined;

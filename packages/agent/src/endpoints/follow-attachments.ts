@@ -4,7 +4,7 @@
  */
 import { endpointKey } from '@podwire/network-contract';
 import { type Clock, Workqueue } from '@podwire/platform';
-import type { ObjectFactStore } from '../cluster/object-facts.js';
+import type { ClusterMember } from '../cluster/contract.js';
 import type { Network } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { EndpointContext } from './context.js';
@@ -23,17 +23,31 @@ const backoff = { first: 1_000, longest: 30_000 } as const;
 /** Follows the objects until the result is stopped. Looks at all endpoints at once. */
 export function followAttachments(
   context: FollowContext,
-  objects: Pick<ObjectFactStore, 'onChange'>,
+  cluster: Pick<ClusterMember, 'objects' | 'notePodsFollowed'>,
   clock: Clock,
 ): { stop(): Promise<void> } {
+  const { objects } = cluster;
+  /** Endpoints that have to move, or have failed to. */
+  const pending = new Set<string>();
+  const report = (): void => {
+    if (pending.size === 0) cluster.notePodsFollowed(objects.revision);
+  };
   const queue = new Workqueue<string>({
-    reconcile: (key, signal) => moveEndpoint(context, key, signal),
+    async reconcile(key, signal) {
+      await moveEndpoint(context, key, signal);
+      pending.delete(key);
+      report();
+    },
     onError: (err, endpoint) =>
       context.log.error({ err, endpoint }, 'a pod could not follow what it belongs to; it is tried again'),
     ...{ clock, delay, backoff },
   });
   const look = (): void => {
-    for (const record of listMoved(context)) queue.add(endpointKey(record.id));
+    for (const { id } of listMoved(context)) {
+      pending.add(endpointKey(id));
+      queue.add(endpointKey(id));
+    }
+    report();
   };
   const unsubscribe = objects.onChange(look);
   look();

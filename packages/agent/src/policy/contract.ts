@@ -107,8 +107,10 @@ export interface PolicyCluster {
   readonly cache: Pick<ClusterCache, 'nodes' | 'onChange' | 'synced'>;
   /** The lease of the node's registration; undefined while it has none. */
   readonly leaseId: () => LeaseId | undefined;
-  /** Called when that may have changed. */
-  readonly onLease: (listener: () => void) => void;
+  /** Up to which revision the objects are in force that network models read; undefined where none does. */
+  readonly objectsInForce: () => Revision | undefined;
+  /** Called when one of these may have changed. */
+  readonly onChange: (listener: () => void) => void;
 }
 
 export interface NodePolicyOptions {

@@ -308,7 +308,7 @@ class PolicyService implements NodePolicy {
 
   #followCluster(cluster: PolicyCluster): RemoteFacts {
     const { nodeName, log } = this.#options;
-    cluster.onLease(() => this.#status?.note());
+    cluster.onChange(() => this.#status?.note());
     return followCluster({
       ...{ cluster, nodeName, log, inputs: this.inputs },
       push: (changed) => void this.#push(changed),
@@ -361,6 +361,7 @@ class PolicyService implements NodePolicy {
   }
 
   #describeStatus(): PolicyStatus | undefined {
-    return describeStatus(this.#options.nodeName, this.#enforcer.inForce, this.#problems());
+    const { nodeName, cluster } = this.#options;
+    return describeStatus(nodeName, this.#enforcer.inForce, this.#problems(), cluster?.objectsInForce());
   }
 }

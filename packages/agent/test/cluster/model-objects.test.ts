@@ -77,27 +77,43 @@ const netNamespace = (name: string, netid: number) => ({
 const addPod = (node: TestNode, id: string) =>
   node.call('ADD', { id, args: `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${id}` });
 
-test('an ADD waits for the subnet of its node and for the project of its pod', async () => {
+test('a node is not ready before it has its subnet', async () => {
   const cluster = createTestCluster();
   const node = await startNode(cluster, 'n1');
+  const refused = await addPod(node, 'web');
+  expect([refused.json.code, refused.json.msg]).toEqual([
+    11,
+    'AGENT_NOT_READY: this node has no subnet of network default yet',
+  ]);
+  await apply(cluster, netNamespace('shop', 42));
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  await until(() => node.context.readiness.ready);
+  expect((await addPod(node, 'web')).json.ips).toMatchObject([{ address: '10.129.0.2/32' }]);
+});
+
+test('an ADD waits for the project of its pod', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  const node = await startNode(cluster, 'n1');
+  await until(() => node.context.readiness.ready);
   let isDone = false;
   const adding = addPod(node, 'web').finally(() => (isDone = true));
-  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
-  await until(() => node.member.subnetsOf(node.context.networks[0]!).length > 0);
+  await apply(cluster, netNamespace('bank', 43));
+  await until(() => node.context.desired.read('test-project/bank') !== undefined);
   expect(isDone).toBe(false);
   await apply(cluster, netNamespace('shop', 42));
-  const { ok, json } = await adding;
-  expect([ok, json.ips]).toMatchObject([true, [{ address: '10.129.0.2/32' }]]);
+  expect((await adding).ok).toBe(true);
   expect(node.context.endpoints.all().map(({ endpoint }) => endpoint.attachment)).toEqual([{ project: 42 }]);
 });
 
 test('the subnet of another node is behind that node', async () => {
   const cluster = createTestCluster();
-  const [one, two] = [await startNode(cluster, 'n1'), await startNode(cluster, 'n2')];
+  const one = await startNode(cluster, 'n1');
+  await startNode(cluster, 'n2');
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
   await apply(cluster, hostSubnet('n2', '10.130.0.0/23'));
   const blocks = () => one.member.peers.known.get('n2')?.blocks ?? [];
   await until(() => blocks().includes('10.130.0.0/23'));
-  expect(two.member.peers.known.get('n1')?.blocks).toEqual([]);
 });
 
 test('an agent that starts without the store has subnets and projects as they were', async () => {

@@ -3,6 +3,8 @@ import { withSlowProgress } from '../cluster/slow-progress.js';
 import { addExamples, addOutput, addSocket, optionsOf, outputOf, readSeconds } from '../command.js';
 import type { Io } from '../io.js';
 import { addObjects, type Objects, withObjects } from '../objects/place.js';
+import type { Applied } from '../objects/save.js';
+import type { AwaitedChange } from '../objects/wait.js';
 
 interface ApplyOptions {
   readonly filename: readonly string[];
@@ -49,24 +51,29 @@ async function apply(command: Command, io: Io): Promise<void> {
     );
     const inForce =
       options.wait === true && !dryRun
-        ? await waitFor(command, io, place, Math.max(...outcomes.map((each) => each.revision)), signal)
+        ? await waitFor(command, io, place, describeApplied(outcomes), signal)
         : undefined;
     return { outcomes, inForce };
   });
   return report(io, outputOf(command), { ...result, dryRun });
 }
 
-/** For what has this revision; shows who is waited for when it takes long. */
+const describeApplied = (outcomes: readonly Applied[]): AwaitedChange => ({
+  revision: Math.max(...outcomes.map((each) => each.revision)),
+  objects: outcomes.map(({ reference }) => reference),
+});
+
+/** For what has been changed; shows who is waited for when it takes long. */
 export async function waitFor(
   command: Command,
   io: Io,
   place: Objects,
-  revision: number,
+  change: AwaitedChange,
   signal: AbortSignal,
 ) {
   const { timeout } = optionsOf(command) as { timeout: number };
   const { waitUntilInForce } = await import('../objects/wait.js');
   return withSlowProgress(io, 'waiting until it is in force', () =>
-    waitUntilInForce(command, io, place, { revision, milliseconds: timeout * 1000, signal }),
+    waitUntilInForce(command, io, place, { ...change, milliseconds: timeout * 1000, signal }),
   );
 }

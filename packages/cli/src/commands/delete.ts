@@ -43,7 +43,9 @@ async function remove(command: Command, io: Io, words: readonly string[]): Promi
     for (const reference of references) outcomes.push(await removeOne(place, reference, options, signal));
     const latest = Math.max(...outcomes.map(({ revision }) => revision));
     const inForce =
-      options.wait === true && !dryRun ? await waitFor(command, io, place, latest, signal) : undefined;
+      options.wait === true && !dryRun
+        ? await waitFor(command, io, place, { revision: latest, objects: [] }, signal)
+        : undefined;
     return { outcomes, inForce };
   });
   return report(io, outputOf(command), { ...result, dryRun });

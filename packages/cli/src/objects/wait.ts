@@ -1,12 +1,13 @@
 /** Waits until objects are in force: on every node of a cluster, or on this node where it is alone. */
 import type { NodeLease, PolicyStatus } from '@podwire/cluster-state';
-import type { Revision } from '@podwire/objects';
+import type { ObjectReference, Revision } from '@podwire/objects';
 import { type Clock, Notify, systemClock } from '@podwire/platform';
 import type { Item, ObjectKind, Store } from '@podwire/store';
 import type { Command } from 'commander';
 import { openLocatedApi } from '../api/locate.js';
 import type { Io } from '../io.js';
 import type { Objects } from './place.js';
+import { settleSdn } from './settle-sdn.js';
 
 export interface InForce {
   /** Every node that enforces policy has the revision. */
@@ -17,12 +18,20 @@ export interface InForce {
   readonly dead: readonly string[];
   /** Nodes whose policy is switched off: they enforce nothing, and are not waited for. */
   readonly off: readonly string[];
+  /** Objects that the controller has not answered in time: `NetNamespace shop`. */
+  readonly unanswered?: readonly string[];
   /** Problems that nodes report of objects that are not in force as they are written. */
   readonly problems: readonly { readonly node?: string; readonly object: string; readonly message: string }[];
 }
 
-export interface WaitOptions {
+/** A change that is waited for. */
+export interface AwaitedChange {
   readonly revision: Revision;
+  /** What was applied; the controller may have to answer it first. */
+  readonly objects: readonly ObjectReference[];
+}
+
+export interface WaitOptions extends AwaitedChange {
   readonly milliseconds: number;
   readonly signal: AbortSignal;
 }
@@ -35,11 +44,16 @@ const agentPause = 20;
 export async function waitUntilInForce(
   command: Command,
   io: Io,
-  { cluster }: Objects,
+  { cluster, source }: Objects,
   options: WaitOptions,
 ): Promise<InForce> {
   const clock = io.cluster?.clock ?? systemClock;
-  return cluster === undefined ? askAgent(command, io, clock, options) : watchNodes(cluster, clock, options);
+  if (cluster === undefined) return askAgent(command, io, clock, options);
+  const start = clock.elapsed();
+  const settled = await settleSdn(source, options.objects, { ...options, clock });
+  const milliseconds = Math.max(0, options.milliseconds - (clock.elapsed() - start));
+  const found = await watchNodes(cluster, clock, { ...options, milliseconds, followed: settled.revision });
+  return settled.waiting.length === 0 ? found : { ...found, complete: false, unanswered: settled.waiting };
 }
 
 interface NodesState {
@@ -50,7 +64,7 @@ interface NodesState {
 async function watchNodes(
   { store, root }: { readonly store: Store; readonly root: string },
   clock: Clock,
-  { revision, milliseconds, signal }: WaitOptions,
+  { revision, followed, milliseconds, signal }: WaitOptions & { readonly followed: Revision },
 ): Promise<InForce> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -67,7 +81,7 @@ async function watchNodes(
     await change.notifiedWithin(milliseconds, clock, signal);
     for (;;) {
       if (failure !== undefined) throw failure as Error;
-      const result = compare(await readNodes(store, root, either), statuses, revision);
+      const result = compare(await readNodes(store, root, either), statuses, { revision, followed });
       signal.throwIfAborted();
       const left = end - clock.elapsed();
       if (result.waiting.length === 0 || left <= 0) return result;
@@ -82,12 +96,15 @@ async function watchNodes(
 function compare(
   { nodes, alive }: NodesState,
   statuses: ReadonlyMap<string, PolicyStatus>,
-  revision: Revision,
+  { revision, followed }: { readonly revision: Revision; readonly followed: Revision },
 ): InForce {
   const isOff = (node: string): boolean => statuses.get(node)?.isOff === true;
-  const isBehind = (node: string): boolean => (statuses.get(node)?.revision ?? -1) < revision;
+  const isBehind = (node: string): boolean =>
+    (!isOff(node) && (statuses.get(node)?.revision ?? -1) < revision) ||
+    // Of objects that network models read; other nodes have none.
+    (statuses.get(node)?.objects ?? Infinity) < followed;
   const off = nodes.filter(isOff);
-  const behind = nodes.filter((node) => !isOff(node) && isBehind(node));
+  const behind = nodes.filter(isBehind);
   const waiting = behind.filter((node) => alive.has(node));
   const dead = behind.filter((node) => !alive.has(node));
   const problems = nodes.flatMap((node) =>
@@ -175,8 +192,12 @@ async function askAgent(
 }
 
 /** Lines for a person; empty when everything is as it should be. */
-export function describeInForce({ waiting, dead, off, problems }: InForce): readonly string[] {
+export function describeInForce(inForce: InForce): readonly string[] {
+  const { waiting, dead, off, unanswered = [], problems } = inForce;
   return [
+    ...unanswered.map(
+      (object) => `the controller has not answered ${object} in time; podwire status says why`,
+    ),
     ...waiting.map((node) => `${node} has not said in time that it is in force there`),
     ...dead.map((node) => `${node} has no living agent: there the rules stand as they were`),
     ...off.map(

@@ -1,5 +1,6 @@
 import type { PolicyStatus } from '@podwire/cluster-state';
 import type { Revision } from '@podwire/objects';
+import { compact } from '@podwire/platform';
 import type { PolicyProblem } from '../parts.js';
 
 /** Of a status object: the rest is in the agent's own. */
@@ -11,6 +12,7 @@ export function describeStatus(
   node: string,
   revision: Revision | undefined,
   problems: readonly PolicyProblem[],
+  objects: Revision | undefined,
 ): PolicyStatus | undefined {
   if (revision === undefined) return undefined;
   const cut = (text: string): string => text.slice(0, longestProblem);
@@ -20,5 +22,6 @@ export function describeStatus(
     problems: problems
       .slice(0, mostProblems)
       .map(({ object, message }) => ({ object: cut(object), message: cut(message) })),
+    ...compact({ objects }),
   };
 }
