@@ -75,6 +75,7 @@ const below = {
     'networks/contract',
     'cluster-state',
     'cluster-ipam',
+    'objects',
   ],
   simulation: [
     'errors',

@@ -7,14 +7,17 @@ import { keysBelow } from '@podwire/cluster-state';
 import { hasIpv6, warmThreadPool } from '@podwire/linux';
 import { compact, systemClock } from '@podwire/platform';
 import { makeNamespace, type TestbedNamespace } from './net/namespaces.js';
-import { planFabric, planUplink } from './net/wiring.js';
-import { parentDirectory } from './paths.js';
+import { planCable, planFabric, planUplink } from './net/wiring.js';
+import { type NodePaths, parentDirectory } from './paths.js';
 import { findPrograms, type Programs, requireRoom } from './programs.js';
 import { createRecord, type OpenRecord } from './record.js';
 import { type ConfigAdditions, writeAgentConfig } from './run/agent.js';
+import { chooseDatapath } from './run/open-vswitch.js';
+import { saveNetwork } from './run/sdn-objects.js';
 import {
   checkShape,
   planPools,
+  podRanges,
   planTopology,
   podName,
   type Shape,
@@ -22,6 +25,8 @@ import {
   defaultName,
   defaultShape,
   networkName,
+  sdnNetwork,
+  storeRoot,
 } from './shape.js';
 import { tearDownTestbed } from './teardown.js';
 import { assembleTestbed, fabricName, type Testbed } from './testbed.js';
@@ -62,7 +67,7 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
   checkShape(name, shape);
   // Every agent and every pod listens to it.
   setMaxListeners(0, signal);
-  const programs = findPrograms(shape.store, options.binDirectory);
+  const programs = findPrograms(shape, options.binDirectory);
   if (shape.store === 'etcd') requireRoom(path.dirname(parentDirectory));
   signal.throwIfAborted();
   await warmThreadPool();
@@ -78,7 +83,7 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
 function shapeOf(options: TestbedOptions): Shape {
   const keys = Object.keys(defaultShape) as (keyof Shape)[];
   const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
-  const families = hasIpv6() ? 'dual' : 'ipv4';
+  const families = options.model !== 'sdn' && hasIpv6() ? 'dual' : 'ipv4';
   return { ...defaultShape, families, ...(Object.fromEntries(given) as Partial<Shape>) };
 }
 
@@ -117,15 +122,27 @@ async function fill(
   await step(`${what} with the cluster's pools`, () => startStore(testbed, shape, signal));
   for (const node of testbed.nodes)
     writeAgentConfig(node, record.paths.node(node.name), testbed.store.specFor(node.segment.gateway), {
-      networks: [{ name: networkName, model: shape.model }],
+      ...describeNetworking(shape, record.paths.node(node.name)),
       ...config,
     });
+  if (shape.model === 'sdn')
+    await step(`Open vSwitch on ${count(shape.nodes, 'node')}, datapath ${chooseDatapath()}`, () =>
+      allOrFirstFailure(testbed.nodes.map(({ openVSwitch }) => openVSwitch!.start(signal))),
+    );
   await step(`${count(shape.nodes, 'agent')} ready`, (report) => startAgents(testbed, report, signal));
   if (shape.pods > 0)
     await step(`${count(shape.nodes * shape.pods, 'pod')} attached by the plugin`, (report) =>
       addPods(testbed, shape, report, signal),
     );
   record.update(() => ({ phase: 'up' }));
+}
+
+/** The part of an agent's configuration that depends on the model. */
+function describeNetworking({ model, mode }: Shape, { ovsRunDir }: NodePaths): ConfigAdditions {
+  if (model === 'routed') return { networks: [{ name: networkName, model }] };
+  const { clusterNetwork, serviceNetwork } = sdnNetwork;
+  const options = { mode, clusterNetworks: [clusterNetwork], serviceNetwork, datapath: chooseDatapath() };
+  return { networks: [{ name: networkName, model, options }], openvswitch: { runDir: ovsRunDir } };
 }
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
@@ -152,9 +169,10 @@ async function wire(
     const fabric = make(fabricName);
     const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
     fabric.inside(() => setRouter(topology.segments.length > 1));
-    const pools = planPools(current.shape).map(({ cidr }) => cidr);
-    await batch(fabric, planFabric(topology, pools, paths.namespace));
-    for (const node of topology.nodes) await batch(namespaces.get(node.name)!, planUplink(node));
+    await batch(fabric, planFabric(topology, podRanges(current.shape), paths.namespace));
+    const hasBridge = current.shape.model === 'sdn' && chooseDatapath() === 'netdev';
+    for (const node of topology.nodes)
+      await batch(namespaces.get(node.name)!, hasBridge ? planCable() : planUplink(node));
     return { fabric, namespaces };
   } catch (error) {
     for (const each of made) each.release();
@@ -181,13 +199,11 @@ async function startStore(testbed: Testbed, shape: Shape, signal: AbortSignal): 
   try {
     const access = { store, keys: keysBelow(storeRoot), clock: systemClock };
     await createPools(access, planPools(shape), signal);
+    if (shape.model === 'sdn') await saveNetwork(store, shape.mode, signal);
   } finally {
     await store.close();
   }
 }
-
-/** The agents' default. */
-const storeRoot = '/podwire';
 
 async function startAgents(
   { nodes }: Testbed,

@@ -17,6 +17,7 @@ export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';
 export { type PodName, type PodPort, readLabels, readPodName, readPorts } from './pod-spec.js';
+export { environmentOf, type TestbedSwitch } from './run/open-vswitch.js';
 export type { PodRequest, TestbedPod } from './run/pods.js';
 export type { TestbedStore } from './run/store.js';
 export {
@@ -28,6 +29,8 @@ export {
   type Model,
   modelChoices,
   type PlannedNode,
+  type SdnMode,
+  sdnModes,
   type Shape,
   type StoreKind,
   storeKinds,

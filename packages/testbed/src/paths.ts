@@ -29,6 +29,8 @@ export interface NodePaths {
   readonly stateDirectory: string;
   /** Cache of the CNI runtime. */
   readonly cniCache: string;
+  /** Of its Open vSwitch: sockets, database, logs. */
+  readonly ovsRunDir: string;
 }
 
 export function pathsOf(name: string): Paths {
@@ -58,4 +60,5 @@ const pathsOfNode = (directory: string): NodePaths => ({
   apiSocket: path.join(directory, 'api.sock'),
   stateDirectory: path.join(directory, 'state'),
   cniCache: path.join(directory, 'cni'),
+  ovsRunDir: path.join(directory, 'ovs'),
 });

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { findProgram, isExecutable } from '@podwire/linux';
-import type { StoreKind } from './shape.js';
+import type { Shape } from './shape.js';
 
 export interface Programs {
   readonly ip: string;
@@ -12,6 +12,16 @@ export interface Programs {
   readonly podwire: string;
   /** Directory of the plugin. */
   readonly plugins: string;
+  /** Only where the model needs it. */
+  readonly openVSwitch: OpenVSwitchPrograms | undefined;
+}
+
+export interface OpenVSwitchPrograms {
+  readonly database: string;
+  readonly daemon: string;
+  /** Makes a database. */
+  readonly tool: string;
+  readonly vsctl: string;
 }
 
 /** This package: the nearest directory above with a package.json, whether the sources run or what was built of them. */
@@ -33,7 +43,10 @@ export function requireRoom(directory: string): void {
 }
 
 /** @throws PodwireError PRIVILEGE_MISSING, PREREQUISITE_MISSING naming Debian's package */
-export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): Programs {
+export function findPrograms(
+  { store, model }: Pick<Shape, 'store' | 'model'>,
+  binDirectory = ownBinDirectory,
+): Programs {
   if (process.getuid?.() !== 0)
     throw new PodwireError(
       'PRIVILEGE_MISSING',
@@ -51,6 +64,17 @@ export function findPrograms(store: StoreKind, binDirectory = ownBinDirectory): 
     etcd: store === 'etcd' ? requireProgram('etcd', 'etcd-server', ', or take --store embedded') : undefined,
     podwire: path.join(binDirectory, 'podwire'),
     plugins: binDirectory,
+    openVSwitch: model === 'sdn' ? findOpenVSwitch() : undefined,
+  };
+}
+
+function findOpenVSwitch(): OpenVSwitchPrograms {
+  const find = (name: string): string => requireProgram(name, 'openvswitch-switch');
+  return {
+    database: find('ovsdb-server'),
+    daemon: find('ovs-vswitchd'),
+    tool: find('ovsdb-tool'),
+    vsctl: find('ovs-vsctl'),
   };
 }
 

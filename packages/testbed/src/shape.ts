@@ -12,8 +12,12 @@ export const familyChoices: readonly Families[] = ['dual', 'ipv4', 'ipv6'];
 export const storeKinds: readonly StoreKind[] = ['etcd', 'embedded'];
 
 /** The network model of the agents. */
-export type Model = 'routed';
-export const modelChoices: readonly Model[] = ['routed'];
+export type Model = 'routed' | 'sdn';
+export const modelChoices: readonly Model[] = ['routed', 'sdn'];
+
+/** How the model sdn keeps namespaces apart. */
+export type SdnMode = 'subnet' | 'multitenant';
+export const sdnModes: readonly SdnMode[] = ['multitenant', 'subnet'];
 
 export interface Shape {
   readonly nodes: number;
@@ -25,6 +29,8 @@ export interface Shape {
   /** Number of segments, joined by a router. */
   readonly subnets: number;
   readonly model: Model;
+  /** Of the model sdn. Absent in records of version 0.1.0. */
+  readonly mode?: SdnMode;
 }
 
 export const defaultName = 'default';
@@ -37,6 +43,7 @@ export const defaultShape: Shape = {
   pods: 2,
   subnets: 1,
   model: 'routed',
+  mode: 'multitenant',
 };
 
 /** ADDRESS/LENGTH per family. */
@@ -73,6 +80,8 @@ export const segmentMtu = 1500;
 /** The network of all agents, and the plugin configuration's name. */
 export const networkName = 'default';
 export const etcdPort = 2379;
+/** The agents' default. */
+export const storeRoot = '/podwire';
 
 const limits = { nodes: 200, pods: 100, subnets: 16 } as const;
 const namePattern = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
@@ -93,6 +102,12 @@ export function checkShape(name: string, shape: Shape): void {
     refuse(`${shape.subnets} subnets need as many nodes, there are ${shape.nodes}`);
   if (shape.subnets > 1 && shape.fabric === 'direct')
     refuse('direct routes end at the border of a subnet; take vxlan-cross-subnet for several');
+  if (shape.model === 'sdn') checkSdn(shape);
+}
+
+function checkSdn({ families, fabric }: Shape): void {
+  if (families !== 'ipv4') refuse(`the model sdn has IPv4 alone, families is ${families}`);
+  if (fabric !== 'vxlan') refuse(`the model sdn has the fabric vxlan alone, not ${fabric}`);
 }
 
 function refuse(message: string): never {
@@ -142,7 +157,20 @@ const pick = (families: readonly (4 | 6)[], ipv4: string, ipv6: string): FamilyA
 
 export const withoutLength = (text: string): string => text.replace(/\/.*/, '');
 
-export function planPools({ fabric, families }: Shape): PoolInput[] {
+/** The addresses of all pods. */
+export const podRanges = (shape: Shape): string[] =>
+  shape.model === 'sdn' ? [sdnNetwork.clusterNetwork] : planPools(shape).map(({ cidr }) => cidr);
+
+/** Those of OpenShift. */
+export const sdnNetwork = {
+  clusterNetwork: '10.128.0.0/14',
+  hostSubnetLength: 9,
+  serviceNetwork: '172.30.0.0/16',
+} as const;
+
+/** Stored pools. Nodes of the model sdn have subnets by objects. */
+export function planPools({ fabric, families, model }: Shape): PoolInput[] {
+  if (model === 'sdn') return [];
   const pool = (name: 'ipv4' | 'ipv6', cidr: string): PoolInput[] =>
     families === 'dual' || families === name
       ? [{ name, network: networkName, cidr, encapsulation: fabric, natOutgoing: true }]

@@ -18,6 +18,8 @@ import {
   removePod,
   type TestbedPod,
 } from './run/pods.js';
+import { createTestbedSwitch, type TestbedSwitch } from './run/open-vswitch.js';
+import { ensureNamespace } from './run/sdn-objects.js';
 import { createTestbedStore, type TestbedStore } from './run/store.js';
 import { type PlannedNode, planTopology, type Topology } from './shape.js';
 import { tearDownTestbed } from './teardown.js';
@@ -27,6 +29,8 @@ export interface TestbedNode extends PlannedNode {
   readonly agent: TestbedAgent;
   /** Its container runtime. */
   readonly pods: PodRuntime;
+  /** Where the model needs it. */
+  readonly openVSwitch: TestbedSwitch | undefined;
 }
 
 export interface PodReference extends Pick<PodRecord, 'namespace' | 'name'> {
@@ -103,7 +107,9 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
       return record.current;
     },
     async addPod(node: string, request: PodRequest, signal?: AbortSignal) {
-      const pod = await addPod(record, node, nodeOf(node).pods, request, signal);
+      const { pods: runtime } = nodeOf(node);
+      if (record.current.shape.model === 'sdn') await ensureNamespaceOf(request, store, signal);
+      const pod = await addPod(record, node, runtime, request, signal);
       pods.push(pod);
       return pod;
     },
@@ -132,8 +138,22 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
   return testbed;
 }
 
+/** The model keeps pods apart by their namespaces. */
+async function ensureNamespaceOf(
+  { namespace = 'default' }: PodRequest,
+  stores: TestbedStore,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const store = await stores.open();
+  try {
+    await ensureNamespace(store, namespace, signal);
+  } finally {
+    await store.close();
+  }
+}
+
 function assembleNode(
-  { record, programs, namespaces, ...parts }: TestbedParts,
+  { record, programs, fabric, namespaces, ...parts }: TestbedParts,
   place: PlannedNode,
 ): TestbedNode {
   const namespace = namespaces.get(place.name)!;
@@ -143,7 +163,16 @@ function assembleNode(
     ...{ node: place, paths, record, namespace, entry },
     ...compact({ env }),
   });
-  return { ...place, namespace, agent, pods: createPodRuntime(namespace, paths, programs.plugins) };
+  const openVSwitch =
+    programs.openVSwitch &&
+    createTestbedSwitch({
+      ...{ node: place, paths, record, namespace, fabric },
+      ...{ ip: programs.ip, programs: programs.openVSwitch },
+    });
+  return {
+    ...{ ...place, namespace, agent, openVSwitch },
+    pods: createPodRuntime(namespace, paths, programs.plugins),
+  };
 }
 
 /**
@@ -165,7 +194,7 @@ export async function openTestbed(name: string): Promise<Testbed> {
   const topology = planTopology(current.shape);
   const open = (each: string): TestbedNamespace => openTestbedNamespace(paths.namespace(each));
   const parts = {
-    ...{ record, topology, programs: findPrograms(current.shape.store) },
+    ...{ record, topology, programs: findPrograms(current.shape) },
     fabric: open(fabricName),
     namespaces: new Map(topology.nodes.map((node) => [node.name, open(node.name)])),
   };

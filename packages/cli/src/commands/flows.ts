@@ -29,7 +29,11 @@ export function define(command: Command, io: Io): void {
     .argument('[pod]', 'only flows with an address or the port of this pod: its name, or an IPv4 address')
     .option('-n, --namespace <name>', 'the namespace of the pod')
     .option('--bridge <name>', 'the bridge', 'br0')
-    .option('--run-dir <dir>', 'where Open vSwitch has its sockets', '/run/openvswitch')
+    .option(
+      '--run-dir <dir>',
+      'where Open vSwitch has its sockets; $OVS_RUNDIR where that is set',
+      io.env['OVS_RUNDIR'] ?? '/run/openvswitch',
+    )
     .addOption(
       new Option('--table <list>', 'only these tables, by their numbers: 20,70').argParser(readTables),
     )

@@ -5,6 +5,7 @@ import {
   familyChoices,
   modelChoices,
   type Shape,
+  sdnModes,
   storeKinds,
   defaultName,
   defaultShape,
@@ -50,6 +51,11 @@ function defineUp(parent: Command, io: Io): void {
         .choices(modelChoices)
         .default(defaultShape.model),
     )
+    .addOption(
+      new Option('--mode <mode>', 'how the model sdn keeps namespaces apart')
+        .choices(sdnModes)
+        .default(defaultShape.mode),
+    )
     .addOption(new Option('--testbed <name>', 'its name').default(defaultName))
     .addOption(earlierName())
     .option('--foreground', 'remove it on Ctrl-C')
@@ -59,6 +65,7 @@ function defineUp(parent: Command, io: Io): void {
     ['podwire testbed up', ''],
     ['podwire testbed up --nodes 4 --subnets 2 --fabric vxlan-cross-subnet', ''],
     ['podwire testbed up --nodes 20 --pods 5 --families ipv6 --testbed large', ''],
+    ['podwire testbed up --model sdn --mode subnet', 'with an Open vSwitch on each node'],
   ]).addHelpText('after', '\nExit code 4: it is up, but not all pods reach each other.');
 }
 
@@ -73,8 +80,8 @@ async function runUp(command: Command, io: Io): Promise<void> {
     foreground?: boolean;
   };
   const { bringUpTestbed } = await import('../testbed/up.js');
-  const { nodes, fabric, store, families, pods, subnets, model } = options;
-  const chosen = compact({ families });
+  const { nodes, fabric, store, families, pods, subnets, model, mode } = options;
+  const chosen = compact({ families, mode });
   return bringUpTestbed(io, {
     ...{
       name: nameOf(command) ?? defaultName,
@@ -231,25 +238,32 @@ async function runPodDelete(command: Command, io: Io, words: readonly string[]):
   return deleteTestbedPod(io, { name: nameOf(command), pod, json, ...compact({ node }) });
 }
 
+/** What `restart` can start again. */
+const restartable = ['agent', 'ovs-vswitchd', 'ovsdb-server'] as const;
+type Restartable = (typeof restartable)[number];
+
 function defineRestart(parent: Command, io: Io): void {
   const restart = parent
     .command('restart')
-    .summary('end an agent and start it again')
-    .description('Ends the agent of a node and starts it again. When it ends, the new one serves.')
-    .argument('<node>', 'whose agent')
-    .addArgument(new Argument('<what>', 'what is started again').choices(['agent']))
+    .summary('end an agent or a switch and start it again')
+    .description(
+      'Ends the agent of a node, or a server of its Open vSwitch, and starts it again. When it ends, the new one serves.',
+    )
+    .argument('<node>', 'whose agent or switch')
+    .addArgument(new Argument('<what>', 'what is started again').choices(restartable))
     .option('--kill', 'SIGKILL, in the middle of what it does, instead of asking it to end')
-    .action((node: string) => runRestart(restart, io, node));
+    .action((node: string, what: Restartable) => runRestart(restart, io, node, what));
   addOutput(addTestbed(restart));
   addExamples(restart, [
     ['podwire testbed restart node1 agent', ''],
     ['podwire testbed restart node2 agent --kill', ''],
+    ['podwire testbed restart node1 ovs-vswitchd --kill', 'in a testbed of the model sdn'],
   ]);
 }
 
-async function runRestart(command: Command, io: Io, node: string): Promise<void> {
+async function runRestart(command: Command, io: Io, node: string, what: Restartable): Promise<void> {
   const { kill } = optionsOf(command) as { kill?: boolean };
-  const { restartAgent } = await import('../testbed/restart.js');
+  const { restartDaemon } = await import('../testbed/restart.js');
   const json = outputOf(command) === 'json';
-  return restartAgent(io, { name: nameOf(command), node, kill: kill === true, json });
+  return restartDaemon(io, { name: nameOf(command), node, what, kill: kill === true, json });
 }

@@ -4,6 +4,7 @@ import os from 'node:os';
 import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import {
+  environmentOf,
   type FamilyAddresses,
   fabricName,
   openTestbed,
@@ -25,12 +26,13 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
   try {
     const { namespace, node, gateway } = find(testbed, where);
     const [program = '', ...args] = argv;
-    const socket = node === undefined ? undefined : testbed.node(node).agent.apiSocket;
+    const { agent, openVSwitch } = node === undefined ? {} : testbed.node(node);
     const env = {
       ...io.env,
       PATH: `${checkoutFile('bin')}:${io.env['PATH'] ?? ''}`,
       PODWIRE_TESTBED: testbed.name,
-      ...compact({ PODWIRE_SOCKET: socket }),
+      ...compact({ PODWIRE_SOCKET: agent?.apiSocket }),
+      ...(openVSwitch === undefined ? {} : environmentOf(openVSwitch.runDir)),
       ...(gateway === undefined ? {} : { PODWIRE_STORE: testbed.store.nameFor(gateway) }),
     };
     io.exitCode = await untilEnd(io, namespace.spawn(program, args, { stdio: 'inherit', env }));

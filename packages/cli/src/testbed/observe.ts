@@ -2,7 +2,14 @@
 import { PodwireError } from '@podwire/errors';
 import { openLocalApi } from '@podwire/local-api';
 import { compact } from '@podwire/platform';
-import { type DaemonState, pathsOf, type PodRecord, type Shape, type Testbed } from '@podwire/testbed';
+import {
+  type DaemonState,
+  pathsOf,
+  type PodRecord,
+  type Shape,
+  type Testbed,
+  type TestbedSwitch,
+} from '@podwire/testbed';
 import type { StatusView } from '../api/shapes.js';
 
 export interface NodeState {
@@ -20,6 +27,9 @@ export interface NodeState {
     /** Bytes. */
     readonly memory?: number;
   };
+  /** Where its Open vSwitch has its sockets, and how that is; only of the model sdn. */
+  readonly ovsRunDir?: string;
+  readonly openVSwitch?: Readonly<Record<'ovs-vswitchd' | 'ovsdb-server', DaemonState>>;
   readonly blocks: readonly string[];
   readonly pods: number;
 }
@@ -62,7 +72,7 @@ export function viewPod({ name: testbed }: Pick<Testbed, 'name'>, pod: PodRecord
 
 async function observeNode(
   { record }: Testbed,
-  { name, segment, addresses, agent, namespace }: Testbed['nodes'][number],
+  { name, segment, addresses, agent, namespace, openVSwitch }: Testbed['nodes'][number],
 ): Promise<NodeState> {
   const state = agent.state();
   const status = state === 'running' ? await askStatus(name, agent.apiSocket) : undefined;
@@ -74,10 +84,20 @@ async function observeNode(
       ...compact({ ready: status?.ready, memory: status?.memory.rss }),
       ...compact({ problem: status?.problem ?? undefined }),
     },
+    ...(openVSwitch === undefined ? {} : observeSwitch(openVSwitch)),
     blocks: (status?.networks ?? []).flatMap(({ blocks }) => blocks),
     pods: record.pods.filter(({ node }) => node === name).length,
   };
 }
+
+const observeSwitch = ({
+  runDir,
+  daemon,
+  database,
+}: TestbedSwitch): Pick<NodeState, 'ovsRunDir' | 'openVSwitch'> => ({
+  ovsRunDir: runDir,
+  openVSwitch: { 'ovs-vswitchd': daemon.state(), 'ovsdb-server': database.state() },
+});
 
 /** Milliseconds. */
 const timeout = 2_000;
@@ -94,4 +114,9 @@ async function askStatus(node: string, socket: string): Promise<StatusView | und
 
 /** Everything runs and is ready. */
 export const isWell = ({ store, nodes }: TestbedState): boolean =>
-  store.state === 'running' && nodes.every(({ agent }) => agent.state === 'running' && agent.ready === true);
+  store.state === 'running' && nodes.every(isNodeWell);
+
+const isNodeWell = ({ agent, openVSwitch }: Pick<NodeState, 'agent' | 'openVSwitch'>): boolean =>
+  agent.state === 'running' &&
+  agent.ready === true &&
+  Object.values(openVSwitch ?? {}).every((state) => state === 'running');

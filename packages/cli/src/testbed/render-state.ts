@@ -15,6 +15,7 @@ export function renderState(state: TestbedState, now: number, paint: Colors, wid
   const facts = [
     formatPlural(nodes.length, 'node'),
     ...(shape.subnets > 1 ? [`${shape.subnets} subnets`] : []),
+    ...(shape.model === 'sdn' ? [`model sdn (${shape.mode})`] : []),
     shape.fabric,
     { dual: 'IPv4 and IPv6', ipv4: 'IPv4', ipv6: 'IPv6' }[shape.families],
   ];
@@ -51,12 +52,18 @@ function renderNodes(nodes: readonly NodeState[], paint: Colors, width: number):
     node.blocks.length === 0 ? paint.dim('-') : node.blocks.join(' '),
     String(node.pods),
   ]);
-  const problems = nodes.flatMap(({ name, agent: { state, problem } }) =>
-    state === 'running' && problem !== undefined
-      ? [`${paint.red('problem')}  ${name}: ${printable(problem)}`]
-      : [],
+  const problems = nodes.flatMap((node) =>
+    describeProblems(node).map((problem) => `${paint.red('problem')}  ${node.name}: ${printable(problem)}`),
   );
   return [...renderTable({ head, rows }, paint, width), ...problems];
+}
+
+function describeProblems({ agent: { state, problem }, openVSwitch }: NodeState): string[] {
+  const ended = Object.entries(openVSwitch ?? {}).filter(([, how]) => how !== 'running');
+  return [
+    ...(state === 'running' && problem !== undefined ? [problem] : []),
+    ...ended.map(([what, how]) => `${what} is not running: it is ${how}`),
+  ];
 }
 
 function describeAgent({ agent }: NodeState, paint: Colors): string {

@@ -34,12 +34,15 @@ const planSegment = ({ bridge, gateway }: Segment): string[] => [
   ...addressLines(gateway, bridge),
 ];
 
-/** In the node's own namespace. */
-export function planUplink({ addresses, segment: { gateway } }: PlannedNode): string[] {
+/** Its end of the cable, up and without an address. */
+export const planCable = (): string[] => upWithLinkLocal('eth0', {});
+
+/** In the node's own namespace. @param link that has the node's addresses: `eth0`, or a bridge that it is a port of */
+export function planUplink({ addresses, segment: { gateway } }: PlannedNode, link = 'eth0'): string[] {
   return [
-    ...upWithLinkLocal('eth0', addresses),
-    ...addressLines(addresses, 'eth0'),
-    ...Object.values(gateway).map((address: string) => `route add default via ${withoutLength(address)}`),
+    ...upWithLinkLocal(link, addresses),
+    ...addressLines(addresses, link),
+    ...Object.values(gateway).map((address: string) => `route replace default via ${withoutLength(address)}`),
   ];
 }
 
@@ -48,7 +51,7 @@ function upWithLinkLocal(link: string, { ipv6 }: FamilyAddresses): string[] {
   return [
     `link set ${link} addrgenmode none`,
     `link set ${link} up`,
-    ...(ipv6 === undefined ? [] : [`addr add fe80::${hostPart(ipv6)}/64 dev ${link} scope link nodad`]),
+    ...(ipv6 === undefined ? [] : [`addr replace fe80::${hostPart(ipv6)}/64 dev ${link} scope link nodad`]),
   ];
 }
 
@@ -57,5 +60,5 @@ const hostPart = (ipv6: string): string => withoutLength(ipv6).split('::')[1] ??
 
 const addressLines = (addresses: object, link: string): string[] =>
   Object.values(addresses).map(
-    (address: string) => `addr add ${address} dev ${link}${address.includes(':') ? ' nodad' : ''}`,
+    (address: string) => `addr replace ${address} dev ${link}${address.includes(':') ? ' nodad' : ''}`,
   );

@@ -21,6 +21,8 @@ export interface DaemonOptions {
   readonly isReady: (log: string, signal: AbortSignal) => boolean | Promise<boolean>;
   /** Milliseconds until it must be ready. */
   readonly patience: number;
+  /** The last part of a start: work for what it has made. */
+  readonly afterStart?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface Daemon {
@@ -76,7 +78,7 @@ export function stateOf(mark: ProcessMark | undefined): DaemonState {
 }
 
 async function startDaemon(
-  { what, record, namespace, argv, log, env: usual, isReady, patience }: DaemonOptions,
+  { what, record, namespace, argv, log, env: usual, isReady, patience, afterStart }: DaemonOptions,
   stop: AbortSignal = new AbortController().signal,
   more: Readonly<Record<string, string>> = {},
 ): Promise<void> {
@@ -107,6 +109,7 @@ async function startDaemon(
     const tail = written().trimEnd().split('\n').slice(-lastLines).join('\n');
     throw new PodwireError('TESTBED_FAILED', `the ${what} does not serve: ${describeError(error)}\n${tail}`);
   }
+  await afterStart?.(stop);
 }
 
 const lastLines = 12;
