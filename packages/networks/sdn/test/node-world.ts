@@ -29,6 +29,8 @@ export interface WiredPod {
   /** Of its node, from 0 on. */
   readonly index: number;
   readonly ip: string;
+  /** The node's end. */
+  readonly link: string;
 }
 
 /** A node of the cluster. Its switch has, before the model comes, the bridge `br-phy` with the uplink. */
@@ -108,7 +110,7 @@ export class WorldNode {
 
   async addPod(index: number, vnid: number): Promise<WiredPod> {
     const namespace = this.host.addPod();
-    const { id, ip, resources } = this.#planPod(index, vnid);
+    const { id, ip, link, resources } = this.#planPod(index, vnid);
     this.#pods.set(id, { resources, namespace: identify(namespace) });
     try {
       await this.#applyPod(id);
@@ -118,7 +120,7 @@ export class WorldNode {
       this.host.removePod(namespace);
       throw error;
     }
-    return { id, index, namespace, ip };
+    return { id, index, namespace, ip, link };
   }
 
   /** The VNID of the pod's project is another one now. */
@@ -151,8 +153,8 @@ export class WorldNode {
     const endpoint = endpointOf(this.number, index, vnid);
     const read = (() => ({ netid: vnid })) as unknown as Read;
     const attachment = model.resolve!(endpoint.pod, this.#view.network, read);
-    const { resources } = model.planEndpoint({ ...endpoint, attachment }, this.#view);
-    return { id: endpoint.id.containerId, ip: endpoint.leases[0]!.address, resources };
+    const { resources, links } = model.planEndpoint({ ...endpoint, attachment }, this.#view);
+    return { id: endpoint.id.containerId, ip: endpoint.leases[0]!.address, link: links[0]!.name, resources };
   }
 
   async #applyPod(id: string, namespace = this.#pods.get(id)?.namespace): Promise<void> {
