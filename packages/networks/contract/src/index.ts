@@ -231,6 +231,11 @@ export interface NetworkModel {
    * forwarding for others. It covers links whose name begins with the prefix for pod links.
    */
   readonly hostTables: readonly HostTable[];
+  /**
+   * Links of the node through which it forwards packets of pods, beside those whose name begins with the prefix for pod links: a
+   * bridge's own. Who forwards for nobody else forwards for these.
+   */
+  readonly forwardingLinks?: readonly string[];
   /** Schema of `networks[].options`; a model without one has no options. */
   readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */

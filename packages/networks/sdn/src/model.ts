@@ -6,6 +6,7 @@ import { diagnose, publish } from './node/diagnose.js';
 import { MODEL, multicastScopes } from './node/multicast.js';
 import { planNode } from './node/plan-node.js';
 import { planPeer } from './node/plan-peer.js';
+import { HOST_LINK } from './names.js';
 import { optionsSchema } from './options.js';
 
 /** The SDN model: one bridge of Open vSwitch a node, VXLAN between nodes, a VNID for each project. */
@@ -16,6 +17,7 @@ export const createSdnModel = (): NetworkModel => ({
   // Not `vxlan`, which asks for the device that the other models share.
   encapsulations: ['ovs-vxlan'],
   hostTables: ['traffic'],
+  forwardingLinks: [HOST_LINK],
   optionsSchema,
   planNode,
   planPeer,

@@ -98,6 +98,13 @@ test('the node reaches its pods of each project, and they reach it', async () =>
   }
 });
 
+test('a pod reaches what is outside of the cluster, though its node forwarded for nobody before', async () => {
+  // The other node's address on the wire is none of the cluster's.
+  const outside = '192.0.2.2';
+  assert.ok(await pings(pods.shop.namespace, outside));
+  await transfers(pods.shop, { namespace: nodes[1].host.namespace, address: outside }, 1 << 20);
+});
+
 test('a pod that sends from the address of another one gets nothing through', async () => {
   // Of its own project, on its own node: with its own address it would get through.
   const source = pods.shopToo.ip;

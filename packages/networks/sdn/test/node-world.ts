@@ -11,7 +11,7 @@ import {
   type Resource,
 } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
-import type { PeerView } from '@podwire/network-contract';
+import type { PeerView, RouterBefore } from '@podwire/network-contract';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import { openSwitch } from '@podwire/openflow';
 import { OvsdbClient } from '@podwire/ovsdb';
@@ -32,6 +32,11 @@ export interface WiredPod {
   /** The node's end. */
   readonly link: string;
 }
+
+/** The nodes forwarded nothing before the model came. */
+const noRouter: RouterBefore = {
+  ...{ forwarded: { 4: false, 6: false }, bridges: { 4: [], 6: [] }, advertised: [] },
+};
 
 /** A node of the cluster. Its switch has, before the model comes, the bridge `br-phy` with the uplink. */
 export class WorldNode {
@@ -146,7 +151,7 @@ export class WorldNode {
   }
 
   get #view() {
-    return viewOf(this.number, { datapath: 'netdev' });
+    return { ...viewOf(this.number, { datapath: 'netdev' }), router: noRouter };
   }
 
   #planPod(index: number, vnid: number) {
@@ -162,10 +167,14 @@ export class WorldNode {
     await this.desired.applyScope(`endpoint/${id}`, options);
   }
 
+  #planTraffic(): Resource[] {
+    return planNodeTraffic([this.#view], [], model.forwardingLinks);
+  }
+
   #plan(): DesiredState {
     const desired = new DesiredState({ kinds: this.engine.kinds, log: silentLog });
     const sides = () => (this.#hasLeft ? [] : [{ model, view: this.#view }]);
-    const planOwn = (): Resource[] => [...model.planNode(this.#view), ...planNodeTraffic([this.#view])];
+    const planOwn = (): Resource[] => [...model.planNode(this.#view), ...this.#planTraffic()];
     desired.register({
       ...{ kind: 'node', ownerOf: () => 'node', plan: () => (this.#hasLeft ? undefined : planOwn()) },
       sources: {
