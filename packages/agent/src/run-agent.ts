@@ -146,7 +146,7 @@ async function openDependencies(
     single,
     onError: (message) => log.error(message),
   });
-  const ownLinks = new Set(config.networks.flatMap(({ model }) => registry.get(model)?.hostLinks ?? []));
+  const ownLinks = new Set(config.networks.flatMap(({ model }) => registry.get(model)?.forwardingLinks ?? []));
   const dependencies: AgentDependencies = {
     version: agentVersion(),
     engine,

@@ -84,6 +84,11 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
   /** A missing one may have left parts; the backend clears them before it is made again. */
   readonly leavesParts?: boolean;
   /**
+   * Keys of resources that leave parts. Where one of them is missing, this one is cleared before, and made again after it, though
+   * it is there and right: a switch holds on to a link that is gone, and does not look for a new one of that name.
+   */
+  renewedWith?(resource: R): readonly string[];
+  /**
    * Keys of resources, of any backend, that must be there first. Those that are in no list are there already. It is made
    * after them, removed before them, and not repaired where one of them could not be. The one it dies with when absent.
    */
@@ -198,7 +203,7 @@ export interface Session {
     isOwned: (key: string) => boolean,
     options: SessionOptions,
   ): Promise<void>;
-  /** Clears away what is left of missing resources whose kind leaves parts. */
+  /** Clears away what is left of missing resources whose kind leaves parts, and what is renewed with such a one. */
   clear?(missing: readonly Resource[], options: SessionOptions): Promise<readonly Failure[]>;
   /** Everything with our mark. `wanted` is what all owners want. */
   listMarked?(

@@ -30,8 +30,8 @@ export async function repairOwner(
     const found = await within(async (sessions) => compareAll(context, sessions, resources));
     const uncleared = await makeRoom(context, owned, found.drifts, isOwned, options);
     return await within(async (sessions) => {
-      const now = await compareAll(context, sessions, resources);
-      const failures = [...uncleared, ...(await repairDrifts(context, sessions, now))];
+      const now = withDead(context, resources, await compareAll(context, sessions, resources));
+      const failures = await repairDrifts(context, sessions, now, uncleared);
       return [
         ...report(context, owned.owner, now.drifts, failures),
         ...reportUnseen(context, owned, now.unseen),
@@ -49,6 +49,23 @@ const costsOneOwner = (error: unknown): boolean =>
 
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
+
+/** What dies with a missing one is missing too, also where the place of a value that may be absent is all there is to see. */
+function withDead(
+  { kinds }: EngineContext,
+  resources: readonly Resource[],
+  { drifts, unseen }: Comparison,
+): Comparison {
+  const gone = new Set(missingOf(drifts).flatMap((resource) => kinds.carriedBy(resource)));
+  const known = new Set([...drifts, ...unseen].map(({ resource }) => resource));
+  const isDead = (resource: Resource): boolean => gone.has(kinds.of(resource).diesWith?.(resource) ?? '');
+  const dead = resources.filter((resource) => !known.has(resource) && isDead(resource));
+  const detail = 'it went with what it was on';
+  return {
+    drifts: [...drifts, ...dead.map((resource): Drift => ({ resource, state: 'missing', detail }))],
+    unseen,
+  };
+}
 
 /** A thing that was only moved or renamed comes back with all that is on it; the parts left of other things go. */
 async function makeRoom(
@@ -71,10 +88,39 @@ async function clearParts(context: EngineContext, owned: Owned, options: CallOpt
   return withSessions(context, owned, options.signal, async (sessions) => {
     const candidates = owned.resources.filter((one) => context.kinds.of(one).leavesParts === true);
     const missing = missingOf((await compareAll(context, sessions, candidates)).drifts);
+    const renewed = renewedWith(context, owned.resources, missing);
     const failures: Failure[] = [];
-    for (const [backend, resources] of byBackend(context, missing))
-      failures.push(...(await sessions.of(backend).clear(resources)));
-    return failures;
+    for (const [backend, resources] of byBackend(context, [...missing, ...renewed]))
+      failures.push(...(await orFail(resources, async () => sessions.of(backend).clear(resources))));
+    return [...failures, ...keptBackBy(context, failures, missing)];
+  });
+}
+
+/** Resources that do not take the new ones for those that are missing. */
+function renewedWith(
+  { kinds }: EngineContext,
+  resources: readonly Resource[],
+  missing: readonly Resource[],
+): Resource[] {
+  const keys = new Set(missing.flatMap((resource) => kinds.carriedBy(resource)));
+  return resources.filter(
+    (one) =>
+      kinds
+        .of(one)
+        .renewedWith?.(one)
+        .some((key) => keys.has(key)) === true,
+  );
+}
+
+/** What could not be cleared would not be renewed later: the new one that it is renewed with waits for it. */
+function keptBackBy(
+  context: EngineContext,
+  failures: readonly Failure[],
+  missing: readonly Resource[],
+): Failure[] {
+  return missing.flatMap((resource): Failure[] => {
+    const cause = failures.find((failure) => renewedWith(context, [failure.resource], [resource]).length > 0);
+    return cause === undefined ? [] : [{ resource, error: cause.error }];
   });
 }
 
@@ -86,13 +132,15 @@ async function repairDrifts(
   context: EngineContext,
   sessions: Sessions,
   { drifts, unseen }: Comparison,
+  uncleared: readonly Failure[] = [],
 ): Promise<Failure[]> {
   const { kinds, faults } = context;
   const foreign = drifts.flatMap(({ resource, detail, foreign }): Failure[] =>
     foreign === undefined ? [] : [{ resource, error: new PodwireError(foreign, detail) }],
   );
-  const obstacles = new Obstacles(context, [...unseen, ...foreign]);
-  const ours = drifts.filter((drift) => drift.foreign === undefined);
+  const obstacles = new Obstacles(context, [...unseen, ...foreign, ...uncleared]);
+  const kept = new Set(uncleared.map(({ resource }) => resource));
+  const ours = drifts.filter(({ foreign, resource }) => foreign === undefined && !kept.has(resource));
   const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
   const drifted = ours.map(({ resource }) => resource);
   for (const planned of planBatches(kinds, drifted, context.single)) {
@@ -103,22 +151,22 @@ async function repairDrifts(
       action: changed.has(resource) ? 'replace' : 'add',
     }));
     faults.reach(`repair:${repairs[0]!.action}:${batch.resources[0]!.kind}`);
-    obstacles.note(await repairBatch(sessions, batch, repairs));
+    const { backend, resources } = batch;
+    obstacles.note(await orFail(resources, async () => sessions.of(backend).repair(batch, repairs)));
   }
   return obstacles.failures.slice(unseen.length);
 }
 
 /** A backend that is silent costs the owner what it has there, and no more. */
-async function repairBatch(
-  sessions: Sessions,
-  batch: Batch,
-  repairs: readonly Repair[],
+async function orFail(
+  resources: readonly Resource[],
+  work: () => Promise<readonly Failure[]>,
 ): Promise<readonly Failure[]> {
   try {
-    return await sessions.of(batch.backend).repair(batch, repairs);
+    return await work();
   } catch (error) {
     if (!hasCode(error, 'BACKEND_SILENT')) throw error;
-    return batch.resources.map((resource) => ({ resource, error }));
+    return resources.map((resource) => ({ resource, error }));
   }
 }
 

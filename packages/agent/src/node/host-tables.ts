@@ -12,13 +12,14 @@ export interface PlannedTables {
 type PlanTable = (sides: readonly NetworkSide[], inside: readonly Pick<PoolView, 'cidr'>[]) => PlannedTables;
 
 const planners: Readonly<Record<HostTable, PlanTable>> = {
-  traffic: (sides, inside) => ({
-    beforeModels: planNodeTraffic(
-      sides.map(({ view }) => view),
-      inside,
-    ),
-    afterModels: planForwardAccept(),
-  }),
+  traffic: (sides, inside) => {
+    const links = sides.flatMap(({ model }) => model.forwardingLinks ?? []);
+    const views = sides.map(({ view }) => view);
+    return {
+      beforeModels: planNodeTraffic(views, inside, links),
+      afterModels: planForwardAccept(links),
+    };
+  },
 };
 
 /**

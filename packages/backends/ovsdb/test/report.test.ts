@@ -1,6 +1,7 @@
 /** Ports that ovs-vswitchd makes a moment after their rows are written; here a fake plays it. */
 import { createEngine, type Engine, inApplyOrder, type Owned } from '@podwire/engine';
 import { OvsdbClient } from '@podwire/ovsdb';
+import { noFaults } from '@podwire/platform';
 import { afterEach, expect, test } from 'vitest';
 import { createSwitchBackend } from '../src/index.js';
 import { createFakeSwitch, type FakeSwitch } from './fake-switch.js';
@@ -118,4 +119,46 @@ test('a port of the type internal is the link that others come after', () => {
   const { engine } = open(createFakeSwitch());
   const key = engine.kinds.keyOf({ kind: 'ovs-port-ready', port: 'tun0', number: 2, isLink: true });
   expect(key).toBe('link host/tun0');
+});
+
+/** Plays ovs-vswitchd, which has seen everything up to this number. */
+async function noteProgress(at: FakeSwitch, seen: number): Promise<void> {
+  const client = connect(at);
+  const cache = await client.monitor({ Open_vSwitch: { columns: ['next_cfg'] } });
+  await cache.until((rows) =>
+    [...rows.rows('Open_vSwitch').values()].some((row) => row['next_cfg'] === seen),
+  );
+  await client.transact([{ op: 'update', table: 'Open_vSwitch', where: [], row: { cur_cfg: seen } }]);
+}
+
+const web0 = attached.resources.filter(({ kind }) => kind === 'ovs-port');
+const openSession = ({ backend }: ReturnType<typeof open>) =>
+  backend.open(attached, { faults: noFaults, defer: () => 0 });
+
+test('a port that is renewed with its link has gone when ovs-vswitchd has seen that', async () => {
+  const at = createFakeSwitch();
+  const opened = open(at);
+  await applyReported(opened.engine, at, { ofport: 3 });
+  const cleared = openSession(opened).clear!(web0, call());
+  await noteProgress(at, 1);
+  expect(await cleared).toEqual([]);
+  expect(portNames(at)).toEqual([]);
+});
+
+test('a port that ovs-vswitchd does not let go of is a failure', async () => {
+  const at = createFakeSwitch();
+  const opened = open(at, 100);
+  await applyReported(opened.engine, at, { ofport: 3 });
+  expect(await openSession(opened).clear!(web0, call())).toMatchObject([
+    { error: { code: 'BACKEND_SILENT' } },
+  ]);
+});
+
+test('a port needs the links of the node in it, and is renewed with them', () => {
+  const { engine } = open(createFakeSwitch());
+  const interfaces = [{ name: 'one' }, { name: 'two' }, { name: 'tun0', type: 'internal' }];
+  const bond = { kind: 'ovs-port', name: 'bond0', bridge: 'br0', interfaces } as const;
+  const links = ['link host/one', 'link host/two'];
+  expect(engine.kinds.needsOf(bond)).toEqual(['Open_vSwitch/Bridge/br0', ...links]);
+  expect(engine.kinds.of(bond).renewedWith?.(bond)).toEqual(links);
 });

@@ -7,6 +7,7 @@ const optionalCount = optional({ type: 'integer', minInteger: 0 });
 const vlan = { type: 'integer', minInteger: 0, maxInteger: 4095 };
 const name = { type: 'string', mutable: false };
 const text = { type: 'string' };
+const integer = { type: 'integer' };
 const flag = { type: 'boolean' };
 const rate = { type: { key: { type: 'integer', minInteger: 0 } } };
 const pairs = { type: { key: 'string', value: 'string', min: 0, max: 'unlimited' } };
@@ -26,7 +27,10 @@ export const switchSchema = {
   name: 'Open_vSwitch',
   version: '8.0.0',
   tables: {
-    Open_vSwitch: { isRoot: true, maxRows: 1, columns: { bridges: rowsOf('Bridge'), external_ids: pairs } },
+    Open_vSwitch: {
+      ...{ isRoot: true, maxRows: 1 },
+      columns: { bridges: rowsOf('Bridge'), external_ids: pairs, next_cfg: integer, cur_cfg: integer },
+    },
     Bridge: {
       indexes: [['name']],
       columns: {

@@ -254,6 +254,11 @@ export interface NetworkModel {
    * forwarding for others. It covers links whose name begins with the prefix for pod links.
    */
   readonly hostTables: readonly HostTable[];
+  /**
+   * Links of the node through which it forwards packets of pods, beside those whose name begins with the prefix for pod links: a
+   * bridge's own. Who forwards for nobody else forwards for these, and their addresses are those of pools.
+   */
+  readonly forwardingLinks?: readonly string[];
   /** Schema of `networks[].options`; a model without one has no options. */
   readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */
@@ -285,8 +290,6 @@ export interface NetworkModel {
    * pools. The first two addresses of a subnet and the last one are for no pod.
    */
   readonly subnets?: NodeSubnets;
-  /** Names of the links that it makes on the node for all pods, such as one to a bridge: their addresses are those of its pools. */
-  readonly hostLinks?: readonly string[];
   /** Bridges of Open vSwitch that its flows are on. A node that has a network of the model must have Open vSwitch. */
   readonly bridges?: readonly string[];
   /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */

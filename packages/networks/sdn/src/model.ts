@@ -18,6 +18,7 @@ export const createSdnModel = (): NetworkModel => ({
     'a bridge of Open vSwitch, VXLAN between nodes and a VNID for each project, as OpenShift SDN does it.',
   encapsulations: [ENCAPSULATION],
   hostTables: ['traffic'],
+  forwardingLinks: [HOST_LINK],
   optionsSchema,
   planNode,
   planPeer,
@@ -29,6 +30,5 @@ export const createSdnModel = (): NetworkModel => ({
   scopes: [multicastScopes],
   objects,
   subnets,
-  hostLinks: [HOST_LINK],
   bridges: [BRIDGE],
 });

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import {
   assertArrives,
   assertBlocked,
+  type Hop,
   pings,
   pour,
   serveSink,
@@ -48,6 +49,17 @@ after(async () => {
 
 const reaches = (from: WiredPod, to: WiredPod): Promise<boolean> => pings(from.namespace, to.ip);
 
+/** All of it arrives, by TCP. */
+async function transfers(from: WiredPod, { namespace, address }: Hop, bytes: number): Promise<void> {
+  const sink = await serveSink(namespace, address);
+  try {
+    const transfer = await pour(from.namespace, address, sink.port, bytes, 20_000);
+    assert.equal(transfer.bytes, bytes);
+  } finally {
+    await sink.close();
+  }
+}
+
 /** The global pod reaches both, so that only the way between the two is closed. */
 const isolates = (from: WiredPod, to: WiredPod, attempt = {}): Promise<void> => {
   const { namespace, ip: address } = pods.global;
@@ -61,13 +73,8 @@ test('pods of one project reach each other on a node and across nodes', async ()
 });
 
 test('TCP carries some megabytes between pods on a node and across nodes', async () => {
-  const bytes = 8 << 20;
-  for (const to of [pods.shopToo, pods.shopFar]) {
-    const sink = await serveSink(to.namespace, to.ip);
-    const { bytes: received } = await pour(pods.shop.namespace, to.ip, sink.port, bytes);
-    assert.equal(received, bytes);
-    await sink.close();
-  }
+  for (const { namespace, ip } of [pods.shopToo, pods.shopFar])
+    await transfers(pods.shop, { namespace, address: ip }, 8 << 20);
 });
 
 test('pods of another project are out of reach on a node and across nodes', async () => {
@@ -91,6 +98,13 @@ test('the node reaches its pods of each project, and they reach it', async () =>
   }
 });
 
+test('a pod reaches what is outside of the cluster, though its node forwarded for nobody before', async () => {
+  // The other node's address on the wire is none of the cluster's.
+  const outside = '192.0.2.2';
+  assert.ok(await pings(pods.shop.namespace, outside));
+  await transfers(pods.shop, { namespace: nodes[1].host.namespace, address: outside }, 1 << 20);
+});
+
 test('a pod that sends from the address of another one gets nothing through', async () => {
   // Of its own project, on its own node: with its own address it would get through.
   const source = pods.shopToo.ip;
@@ -111,6 +125,17 @@ test('a flow and a port that another program deletes come back', async () => {
   const actions = new Set((await one.reconcile()).map(({ action }) => action));
   assert.deepEqual(actions, new Set(['repaired']));
   assert.ok(await reaches(pods.shop, pods.shopFar));
+  assert.deepEqual(await one.reconcile(), []);
+});
+
+test('a link of a pod that another program deletes comes back, and packets pass it again', async () => {
+  const [one] = nodes;
+  await one.host.namespace.ip(`link del ${pods.shop.link}`);
+  const actions = new Set((await one.reconcile()).map(({ action }) => action));
+  assert.deepEqual(actions, new Set(['repaired']));
+  assert.ok(await reaches(pods.shop, pods.shopToo));
+  assert.ok(await reaches(pods.shopFar, pods.shop));
+  await isolates(pods.shop, pods.bank);
   assert.deepEqual(await one.reconcile(), []);
 });
 

@@ -11,7 +11,7 @@ import {
   type Resource,
 } from '@podwire/engine';
 import { openNamespace } from '@podwire/linux';
-import type { PeerView } from '@podwire/network-contract';
+import type { PeerView, RouterBefore } from '@podwire/network-contract';
 import { planNodeTraffic } from '@podwire/network-traffic';
 import { openSwitch } from '@podwire/openflow';
 import { OvsdbClient } from '@podwire/ovsdb';
@@ -29,7 +29,14 @@ export interface WiredPod {
   /** Of its node, from 0 on. */
   readonly index: number;
   readonly ip: string;
+  /** The node's end. */
+  readonly link: string;
 }
+
+/** The nodes forwarded nothing before the model came. */
+const noRouter: RouterBefore = {
+  ...{ forwarded: { 4: false, 6: false }, bridges: { 4: [], 6: [] }, advertised: [] },
+};
 
 /** A node of the cluster. Its switch has, before the model comes, the bridge `br-phy` with the uplink. */
 export class WorldNode {
@@ -108,7 +115,7 @@ export class WorldNode {
 
   async addPod(index: number, vnid: number): Promise<WiredPod> {
     const namespace = this.host.addPod();
-    const { id, ip, resources } = this.#planPod(index, vnid);
+    const { id, ip, link, resources } = this.#planPod(index, vnid);
     this.#pods.set(id, { resources, namespace: identify(namespace) });
     try {
       await this.#applyPod(id);
@@ -118,7 +125,7 @@ export class WorldNode {
       this.host.removePod(namespace);
       throw error;
     }
-    return { id, index, namespace, ip };
+    return { id, index, namespace, ip, link };
   }
 
   /** The VNID of the pod's project is another one now. */
@@ -144,15 +151,15 @@ export class WorldNode {
   }
 
   get #view() {
-    return viewOf(this.number, { datapath: 'netdev' });
+    return { ...viewOf(this.number, { datapath: 'netdev' }), router: noRouter };
   }
 
   #planPod(index: number, vnid: number) {
     const endpoint = endpointOf(this.number, index, vnid);
     const read = (() => ({ netid: vnid })) as unknown as Read;
     const attachment = model.resolve!(endpoint.pod, this.#view.network, read);
-    const { resources } = model.planEndpoint({ ...endpoint, attachment }, this.#view);
-    return { id: endpoint.id.containerId, ip: endpoint.leases[0]!.address, resources };
+    const { resources, links } = model.planEndpoint({ ...endpoint, attachment }, this.#view);
+    return { id: endpoint.id.containerId, ip: endpoint.leases[0]!.address, link: links[0]!.name, resources };
   }
 
   async #applyPod(id: string, namespace = this.#pods.get(id)?.namespace): Promise<void> {
@@ -160,10 +167,14 @@ export class WorldNode {
     await this.desired.applyScope(`endpoint/${id}`, options);
   }
 
+  #planTraffic(): Resource[] {
+    return planNodeTraffic([this.#view], [], model.forwardingLinks);
+  }
+
   #plan(): DesiredState {
     const desired = new DesiredState({ kinds: this.engine.kinds, log: silentLog });
     const sides = () => (this.#hasLeft ? [] : [{ model, view: this.#view }]);
-    const planOwn = (): Resource[] => [...model.planNode(this.#view), ...planNodeTraffic([this.#view])];
+    const planOwn = (): Resource[] => [...model.planNode(this.#view), ...this.#planTraffic()];
     desired.register({
       ...{ kind: 'node', ownerOf: () => 'node', plan: () => (this.#hasLeft ? undefined : planOwn()) },
       sources: {

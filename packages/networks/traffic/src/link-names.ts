@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
+import { tunnel } from './tunnel.js';
 
 /**
  * Every host-side pod interface begins with this (Calico's FELIX_INTERFACEPREFIX). The packet filter knows pods by it,
  * so that it needs no element for each pod and drops packets from an interface that no plan has.
  */
 export const podLinkPrefix = 'cali';
+
+/**
+ * Links through which a node forwards packets of pods; `*` stands for the rest of a name.
+ * @param more those of the models (`NetworkModel.forwardingLinks`)
+ */
+export const forwardingLinks = (more: readonly string[]): readonly string[] => [
+  ...new Set([`${podLinkPrefix}*`, tunnel.link, ...more]),
+];
 
 /** Begins the name of an ifb, which shapes what one pod sends. */
 export const ifbPrefix = 'pwi';

@@ -102,10 +102,12 @@ chain masquerade_outgoing {
  * depends on the node alone, so its digest stays the same; pools, pods and peers are elements of its sets.
  * @param networks one view for each network of this node, with all pools, also those that hand nothing out any more
  * @param elsewhere pools of the cluster that belong to no network of this node
+ * @param links of models, through which packets of pods are forwarded
  */
 export function planNodeTraffic(
   networks: readonly NodeView[],
   elsewhere: readonly Pick<PoolView, 'cidr'>[] = [],
+  links: readonly string[] = [],
 ): [NftTable, ...NftElement[]] {
   const tunnels = tunnelRules(networks);
   const body = [
@@ -114,7 +116,7 @@ export function planNodeTraffic(
     guard(tunnels),
     hostPorts,
     masqueradeHostPorts(tunnels),
-    `${masqueradeOutgoing}${forwardGuard(networks[0]?.router)}`,
+    `${masqueradeOutgoing}${forwardGuard(networks[0]?.router, links)}`,
   ].join('\n');
   const pools = networks.flatMap((node) => node.network.pools);
   return [{ kind: 'nft-table', ...trafficTable, body }, ...planPools(pools, elsewhere)];

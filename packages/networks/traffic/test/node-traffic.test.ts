@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSource, planNodeTraffic, planSources } from '@podwire/network-traffic';
+import { isSource, planForwardAccept, planNodeTraffic, planSources, tunnel } from '@podwire/network-traffic';
 import { nodeOf } from './fixtures.js';
 
 const body = (...networks: Parameters<typeof planNodeTraffic>[0]): string =>
@@ -182,6 +182,15 @@ test('what was no router before forwards only for pods, each family for itself',
   expect(text).not.toContain('others6');
   expect(text).toContain('chain others4 {\n\tip daddr @pools4 accept\n');
   expect(text).toContain('\tmeta iifkind "bridge" accept\n');
+});
+
+test('what was no router before forwards through the links of models, each named once', () => {
+  const node = { ...nodeOf('a', ['10.1.0.0/16', true]), router: routerOf({ 4: false }) };
+  const text = planNodeTraffic([node], [], ['tun0', 'tun0'])[0].body;
+  expect(text.match(/iifname "tun0" accept\n\toifname "tun0" accept/g)).toHaveLength(1);
+  expect(body(node)).not.toContain('tun0');
+  for (const { links } of planForwardAccept(['tun0', 'tun0']))
+    expect(links).toEqual(['cali*', tunnel.link, 'tun0']);
 });
 
 test('a bridge that was there before is one of the node’s own networks', () => {

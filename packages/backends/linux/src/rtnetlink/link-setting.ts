@@ -1,6 +1,12 @@
 import { type InetSetting, setLinkRequest } from '@podwire/netlink';
 import { sysctlKey } from '../keys.js';
-import { checkSysctl, compareSysctl, describeSysctl, keysBeforeSysctl } from '../sysctl/describe.js';
+import {
+  checkSysctl,
+  compareSysctl,
+  describeSysctl,
+  keysBeforeSysctl,
+  linkOfSysctl,
+} from '../sysctl/describe.js';
 import type { Sysctl } from '../sysctl/resources.js';
 import type { RtnetlinkKind } from './kind.js';
 import { shownSysctl } from './shown.js';
@@ -51,6 +57,7 @@ export const linkSetting: RtnetlinkKind<Sysctl, string | undefined> = {
   inPlace: true,
   independent: true,
   after: keysBeforeSysctl,
+  diesWith: linkOfSysctl,
   create(resource, links) {
     const { link, name, value } = linkSettingOf(resource)!;
     return [setLinkRequest(links.indexOf(resource.in, link), { inetSettings: { [name]: value } })];

@@ -29,8 +29,14 @@ export const checkSysctl = is.resource<Sysctl>({
 
 const ofLink = /^net\/ipv[46]\/conf\/([^/]+)\//;
 
-/** A parameter of a link needs the link; others what their plan says. */
-export function keysBeforeSysctl({ in: place, key, after = [] }: Sysctl): readonly string[] {
+/** The link of a parameter. */
+export function linkOfSysctl({ in: place, key }: Sysctl): string | undefined {
   const [, link = 'all'] = ofLink.exec(key) ?? [];
-  return link === 'all' || link === 'default' ? after : [linkKey(place, link), ...after];
+  return link === 'all' || link === 'default' ? undefined : linkKey(place, link);
+}
+
+/** A parameter of a link needs the link; others what their plan says. */
+export function keysBeforeSysctl(resource: Sysctl): readonly string[] {
+  const [link, { after = [] }] = [linkOfSysctl(resource), resource];
+  return link === undefined ? after : [link, ...after];
 }

@@ -5,7 +5,7 @@ import { sysctlKey } from '../keys.js';
 import { linkSetting, linkSettingOf } from '../rtnetlink/link-setting.js';
 import { shownSysctl } from '../rtnetlink/shown.js';
 import { type ValueAccess, ValueSession } from '../values.js';
-import { checkSysctl, compareSysctl, describeSysctl, keysBeforeSysctl } from './describe.js';
+import { checkSysctl, compareSysctl, describeSysctl, keysBeforeSysctl, linkOfSysctl } from './describe.js';
 import type { Sysctl, SysctlResources } from './resources.js';
 
 const sysctl: Kind<Sysctl, string | undefined> = {
@@ -20,6 +20,7 @@ const sysctl: Kind<Sysctl, string | undefined> = {
   removal: 'never',
   inPlace: true,
   after: keysBeforeSysctl,
+  diesWith: linkOfSysctl,
   variant: (resource) => (linkSettingOf(resource) === undefined ? undefined : linkSetting),
   compare: compareSysctl,
   shownBy: (_resource, now) => shownSysctl(now),

@@ -30,6 +30,16 @@ export interface DatabaseDescription {
   /** `Open_vSwitch` */
   readonly database: string;
   readonly tables: Tables;
+  /** Absent where the program behind the database does not say how far it is. */
+  readonly progress?: Progress;
+}
+
+/** Two columns of the only row of a table: the program writes `asked` into `done` when it has acted on all that was there. */
+export interface Progress {
+  readonly table: string;
+  readonly asked: string;
+  /** Among the table's reports. */
+  readonly done: string;
 }
 
 /** A value, or rows of a table by their names: the column has their uuids. `undefined` is the empty optional. */

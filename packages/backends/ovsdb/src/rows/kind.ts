@@ -14,6 +14,11 @@ export interface RowKindOptions<R extends AnyResource> extends Pick<
 > {
   readonly database: DatabaseDescription;
   readonly rows: (resource: R) => WantedRows;
+  /**
+   * Keys of what the program behind the database opens for the resource, and does not open again while the rows are there. It comes
+   * before, and where it is made anew the rows are, too.
+   */
+  readonly opens?: (resource: R) => readonly string[];
 }
 
 /** All rows of a backend travel in one transaction. */
@@ -22,6 +27,7 @@ const BATCH = 'rows';
 export function defineRowKind<R extends AnyResource>({
   database: { database, tables },
   rows,
+  opens = () => [],
   ...given
 }: RowKindOptions<R>): RowKind<R> {
   const key = (resource: R): string => {
@@ -39,8 +45,9 @@ export function defineRowKind<R extends AnyResource>({
     independent: true,
     after: (resource) => {
       const needed = neededIds(rows(resource), tables);
-      return needed.map((id) => keyFor(database, id));
+      return [...needed.map((id) => keyFor(database, id)), ...opens(resource)];
     },
+    renewedWith: opens,
     compare: (resource, found) => compareRows(tables, rows(resource), found),
   };
 }

@@ -2,7 +2,7 @@
 import { orAborted } from '@podwire/platform';
 import { type CacheEvent, type OvsdbClient, OvsdbError } from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
-import type { DatabaseDescription } from './description.js';
+import type { DatabaseDescription, Progress } from './description.js';
 import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
 import { type Plan, type Step, stepId } from './plan.js';
 
@@ -51,6 +51,22 @@ export class DatabaseLink {
     const view = new View(this.description.tables, cache);
     await cache.until(({ isCurrent }) => isCurrent && isSo(view), options);
     return view;
+  }
+
+  /**
+   * Waits until the program behind the database has acted on all that is in it now.
+   * @throws OvsdbError; the signal's reason
+   */
+  async settle({ table, asked, done }: Progress, options: UntilOptions): Promise<void> {
+    const [, selected] = await this.#client.transact(
+      [
+        { op: 'mutate', table, where: [], mutations: [[asked, '+=', 1]] },
+        { op: 'select', table, where: [], columns: [asked] },
+      ],
+      { signal: options.signal },
+    );
+    const number = Number(selected.rows[0]?.[asked] ?? 0);
+    await this.until((view) => Number(view.findSingle(table)?.[done] ?? number) >= number, options);
   }
 
   /** @throws OvsdbError; TypeError, RangeError: something does not fit the schema */

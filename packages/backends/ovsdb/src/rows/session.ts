@@ -11,6 +11,7 @@ import {
   type SessionOptions,
   type Snapshot,
 } from '@podwire/engine';
+import { unreportedError } from '../errors.js';
 import { carryOut, type StepFailure } from './carry-out.js';
 import { keyFor } from './description.js';
 import { findRows } from './found.js';
@@ -59,6 +60,24 @@ export class RowSession implements Session {
 
   async remove({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
     return toFailures(await this.#carryOutAsFarAsPossible(this.#steps('remove', resources), signal));
+  }
+
+  /**
+   * The program must have seen that the rows are gone: those that come next have the same uuids, and what is deleted and inserted
+   * between two of its looks is no change.
+   */
+  async clear(stale: readonly Resource[], { signal }: SessionOptions): Promise<Failure[]> {
+    const failed = await this.#carryOutAsFarAsPossible(this.#steps('remove', stale), signal);
+    const { database, progress } = this.#link.description;
+    if (progress === undefined) return toFailures(failed);
+    try {
+      await this.#link.settle(progress, { signal, timeout: this.#patience });
+      return toFailures(failed);
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `the program behind the database ${database} has not let go of what was removed`;
+      return stale.map((resource) => ({ resource, error: unreportedError(message, error) }));
+    }
   }
 
   async exchange({ add, replace, remove }: Exchange, { signal }: SessionOptions): Promise<Failure[]> {

@@ -75,6 +75,9 @@ const port = define<OvsPort>({
   }),
   describe: ({ name, bridge: of }) => `port ${name} of ${of}`,
   rows: portRows,
+  // ovs-vswitchd makes links of other types itself. In user space it goes on reading from a link that is gone.
+  opens: ({ interfaces }) =>
+    interfaces.filter(({ type = '' }) => type === '').map(({ name }) => linkKey(name)),
 });
 
 const isNumbered = (value: unknown): boolean =>
@@ -111,12 +114,14 @@ const mirror = define<OvsMirror>({
   rows: mirrorRows,
 });
 
+/** As the key of a link of the node. */
+const linkKey = (name: string): string => `link host/${name}`;
+
 const portReady: ReportKind<OvsPortReady> = {
   ...{ kind: 'ovs-port-ready', backend: SWITCH, batch: REPORTS },
   ...{ inPlace: true, removal: 'never' },
   place: () => switchDatabase.database,
-  // As the key of a link has it on the node.
-  key: ({ port: name, isLink }) => (isLink === true ? `link host/${name}` : `ovs-port-ready ${name}`),
+  key: ({ port: name, isLink }) => (isLink === true ? linkKey(name) : `ovs-port-ready ${name}`),
   describe: ({ port: name, number }) => `port ${name} with number ${number}`,
   after: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Port', name))],
   check: is.resource<OvsPortReady>({ port: text, number: is.numberUpTo(0xfeff), isLink: flag }),

@@ -3,8 +3,9 @@ import type { DatabaseDescription } from '../rows/description.js';
 /** The tables of Open vSwitch (ovs-vswitchd.conf.db(5)) in which our resources are. */
 export const switchDatabase: DatabaseDescription = {
   database: 'Open_vSwitch',
+  progress: { table: 'Open_vSwitch', asked: 'next_cfg', done: 'cur_cfg' },
   tables: {
-    Open_vSwitch: { word: 'switch', columns: ['bridges'] },
+    Open_vSwitch: { word: 'switch', columns: ['bridges'], reports: ['cur_cfg'] },
     Queue: { word: 'queue', columns: ['dscp', 'other_config', 'external_ids'] },
     QoS: { word: 'QoS', columns: ['type', 'queues', 'other_config', 'external_ids'] },
     Interface: {
