@@ -262,7 +262,7 @@ module.exports = {
       // The twin is one file that is installed alone.
       name: 'plugin-stands-alone',
       severity: 'error',
-      from: { path: '^plugin/(podwire-cni|scan)\\.ts' },
+      from: { path: '^plugin/(podwire-cni|scan|streams)\\.ts' },
       to: { pathNot: '^plugin/', dependencyTypesNot: ['core'] },
     },
     {

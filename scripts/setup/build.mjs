@@ -20,7 +20,7 @@ export async function compileTypeScript(root, { withTests }, begin) {
   return first ? 'compiled' : 'up to date';
 }
 
-const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'scan.ts', 'build.ts'];
+const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'scan.ts', 'streams.ts', 'build.ts'];
 
 /** Inputs of the built plugin, as one text. */
 function fingerprint(plugin, compiler, version) {
