@@ -84,25 +84,51 @@ export async function compileProgram(compiler: Compiler, options: BuildOptions):
   }
 }
 
-/** Writes the twin as one file that runs without an extension, as CommonJS and as an ES module. */
-export async function bundleTwin(options: BuildOptions): Promise<void> {
+/** Writes the twin of podwire-cni. */
+export function bundleTwin({
+  defaultSocket = '/run/podwire/cni.sock',
+  ...options
+}: BuildOptions): Promise<void> {
+  const define = {
+    PODWIRE_VERSION: JSON.stringify(options.version),
+    DEFAULT_SOCKET: JSON.stringify(defaultSocket),
+  };
+  return bundle('podwire-cni.ts', options, define);
+}
+
+export interface OpenshiftBuildOptions extends Pick<BuildOptions, 'sources' | 'output'> {
+  /** Of socket and config.json; that of OpenShift SDN unless given. */
+  readonly runDirectory?: string;
+}
+
+/** Writes the plugin by the name of OpenShift SDN's. */
+export function bundleOpenshift({
+  runDirectory = '/var/run/openshift-sdn/cniserver',
+  ...options
+}: OpenshiftBuildOptions): Promise<void> {
+  return bundle('openshift-sdn.ts', options, { RUN_DIRECTORY: JSON.stringify(runDirectory) });
+}
+
+/** Writes one file that runs without an extension, as CommonJS and as an ES module. */
+async function bundle(
+  entry: string,
+  { sources, output }: Pick<BuildOptions, 'sources' | 'output'>,
+  define: Readonly<Record<string, string>>,
+): Promise<void> {
   const bundled = await build({
-    entryPoints: [path.join(options.sources, 'podwire-cni.ts')],
+    entryPoints: [path.join(sources, entry)],
     bundle: true,
     write: false,
     platform: 'node',
     target: 'node20',
     format: 'iife',
     banner: { js: '#!/usr/bin/env node' },
-    define: {
-      PODWIRE_VERSION: JSON.stringify(options.version),
-      DEFAULT_SOCKET: JSON.stringify(options.defaultSocket ?? '/run/podwire/cni.sock'),
-    },
+    define,
     logLevel: 'silent',
   });
-  const temporary = `${options.output}.${process.pid}.tmp`;
+  const temporary = `${output}.${process.pid}.tmp`;
   const [file] = bundled.outputFiles;
   if (file === undefined) throw new Error('esbuild wrote no file');
   await fs.writeFile(temporary, file.contents, { mode: 0o755 });
-  await fs.rename(temporary, options.output);
+  await fs.rename(temporary, output);
 }

@@ -8,6 +8,7 @@
  */
 import type net from 'node:net';
 import { type ConfigStrings, decodeString, scanConfig } from './scan.js';
+import { readInput, tryWrite, writeAll } from './streams.js';
 
 declare const PODWIRE_VERSION: string;
 declare const DEFAULT_SOCKET: string;
@@ -43,47 +44,8 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 const nameError = (error: unknown): string =>
   NAMED_ERRORS.has(codeOf(error)) ? codeOf(error) : 'an unexpected error';
 
-// ---- bytes in and out
-
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
-const pause = new Int32Array(new SharedArrayBuffer(4));
-
-/** Repeats a call on a descriptor that the caller made non-blocking. */
-function untilReady<T>(call: () => T): T {
-  for (;;) {
-    try {
-      return call();
-    } catch (error) {
-      if (codeOf(error) !== 'EAGAIN' && codeOf(error) !== 'EINTR') throw error;
-      Atomics.wait(pause, 0, 0, 1);
-    }
-  }
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) at += untilReady(() => fs.writeSync(fd, bytes, at));
-}
-
-/** For messages whose reader may be gone; there is no other channel. */
-function tryWrite(fd: number, bytes: Buffer): void {
-  try {
-    writeAll(fd, bytes);
-  } catch {
-    process.exitCode = 1;
-  }
-}
-
-function readInput(): Buffer {
-  const input = Buffer.alloc(INPUT_LIMIT);
-  let length = 0;
-  while (length < input.length) {
-    const count = untilReady(() => fs.readSync(0, input, length, input.length - length, null));
-    if (count === 0) break;
-    length += count;
-  }
-  return input.subarray(0, length);
-}
 
 // ---- the request
 
@@ -241,7 +203,7 @@ async function converse(socket: net.Socket, request: Request): Promise<void> {
 async function carry(): Promise<void> {
   let input: Buffer;
   try {
-    input = readInput();
+    input = readInput(INPUT_LIMIT);
   } catch (error) {
     const subject = Buffer.from('standard input');
     return fail(undefined, CODE.io, 'the request cannot be read', subject, nameError(error));

@@ -20,7 +20,7 @@ export async function compileTypeScript(root, { withTests }, begin) {
   return first ? 'compiled' : 'up to date';
 }
 
-const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'scan.ts', 'build.ts'];
+const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'openshift-sdn.ts', 'scan.ts', 'streams.ts', 'build.ts'];
 
 /** Inputs of the built plugin, as one text. */
 function fingerprint(plugin, compiler, version) {
@@ -29,20 +29,27 @@ function fingerprint(plugin, compiler, version) {
   return hash.digest('hex');
 }
 
-/** Writes bin/podwire-cni.js, and bin/podwire-cni as a static program where a compiler is, else as a copy of the twin. */
+/**
+ * Writes bin/podwire-cni.js, and bin/podwire-cni as a static program where a compiler is, else as a copy of the twin; and
+ * bin/openshift-sdn.
+ */
 export async function buildPlugin(root, begin) {
   const plugin = path.join(root, 'plugin');
-  const { bundleTwin, compileProgram, findCompilers } = await import(path.join(plugin, 'dist/build.js'));
+  const { bundleOpenshift, bundleTwin, compileProgram, findCompilers } = await import(
+    path.join(plugin, 'dist/build.js')
+  );
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const [compiler] = await findCompilers();
-  const [program, twin] = ['bin/podwire-cni', 'bin/podwire-cni.js'].map((name) => path.join(root, name));
+  const names = ['bin/podwire-cni', 'bin/podwire-cni.js', 'bin/openshift-sdn'];
+  const [program, twin, openshift] = names.map((name) => path.join(root, name));
   const stamp = path.join(plugin, 'dist/built');
   const wanted = fingerprint(plugin, compiler, version);
   const kind = compiler ? `static program, ${compiler.libc}` : 'JavaScript, as there is no C compiler';
-  const isBuilt = [program, twin, stamp].every((file) => fs.existsSync(file));
+  const isBuilt = [program, twin, openshift, stamp].every((file) => fs.existsSync(file));
   if (isBuilt && fs.readFileSync(stamp, 'utf8') === wanted) return `up to date (${kind})`;
   begin(compiler ? `compiling with ${compiler.program}` : 'bundling');
   await bundleTwin({ sources: plugin, output: twin, version });
+  await bundleOpenshift({ sources: plugin, output: openshift });
   if (compiler) await compileProgram(compiler, { sources: plugin, output: program, version });
   else await bundleTwin({ sources: plugin, output: program, version });
   fs.writeFileSync(stamp, wanted);

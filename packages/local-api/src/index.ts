@@ -11,6 +11,7 @@ export {
   serveOnPort,
   serveOnSocket,
 } from './server.js';
+export { isOwnCaller, readBytes, stopServers } from './http-parts.js';
 export { requestLimits } from './patience.js';
 export { splitLines } from './lines.js';
 export { listenDurably, type DurableListener } from './durable-listener.js';

@@ -5,6 +5,7 @@ import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
 import { onAbort } from '@podwire/platform';
 import { listenDurably } from './durable-listener.js';
+import { isOwnCaller, readBytes, stopServers } from './http-parts.js';
 import { requestLimits } from './patience.js';
 
 export interface ApiRequest {
@@ -50,6 +51,9 @@ export interface ApiServer {
 const maxBodyBytes = 1 << 20;
 /** Tools of people and one or two daemons ask here; more at once is a mistake, or an attempt to fill the memory. */
 const maxConnections = 128;
+/** Milliseconds that a server which stops leaves to answers on their way. */
+const lastAnswers = 500;
+
 /**
  * Serves on a unix socket that only root and the server's own user may use, and that comes back when it is deleted.
  * @throws as listenPrivately
@@ -63,8 +67,7 @@ export async function serveOnSocket<Context>(
   const create = (): http.Server => {
     const server = createServer(options);
     server.on('connection', (socket: Socket) => {
-      const peer = peerCredentials(socket);
-      if (peer === undefined || (peer.uid !== 0 && peer.uid !== process.getuid?.())) socket.destroy();
+      if (!isOwnCaller(peerCredentials(socket))) socket.destroy();
     });
     servers.push(server);
     return server;
@@ -74,7 +77,7 @@ export async function serveOnSocket<Context>(
     file,
     (error) => error !== undefined && options.onBroken(error),
   );
-  return { stop: () => stop(servers, () => listener.close()) };
+  return { stop: () => stopServers(servers, () => listener.close(), lastAnswers) };
 }
 
 /** Serves on a TCP port. @throws the error of listening */
@@ -88,7 +91,7 @@ export async function serveOnPort<Context>(
     server.listen(port, host, resolve);
   });
   const close = (): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
-  return { stop: () => stop([server], close) };
+  return { stop: () => stopServers([server], close, lastAnswers) };
 }
 
 function createServer<Context>(options: ApiServerOptions<Context>): http.Server {
@@ -100,15 +103,6 @@ function createServer<Context>(options: ApiServerOptions<Context>): http.Server 
   });
   server.maxConnections = maxConnections;
   return server;
-}
-
-async function stop(servers: readonly http.Server[], close: () => Promise<void>): Promise<void> {
-  const closed = close();
-  for (const server of servers) server.closeIdleConnections();
-  setTimeout(() => {
-    for (const server of servers) server.closeAllConnections();
-  }, 500).unref();
-  await closed;
 }
 
 async function respond<Context>(
@@ -179,16 +173,10 @@ class HttpError extends Error {
   }
 }
 
-/** A body that is too large is read to its end all the same, or its sender would not get to see the answer. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= maxBodyBytes) chunks.push(chunk);
-  }
-  if (size > maxBodyBytes) throw new HttpError(413, `the body is larger than ${maxBodyBytes} bytes`);
-  return size === 0 ? undefined : parseBody(Buffer.concat(chunks).toString('utf8'));
+  const bytes = await readBytes(request, maxBodyBytes);
+  if (bytes === undefined) throw new HttpError(413, `the body is larger than ${maxBodyBytes} bytes`);
+  return bytes.length === 0 ? undefined : parseBody(bytes.toString('utf8'));
 }
 
 function parseBody(text: string): unknown {

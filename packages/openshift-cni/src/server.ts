@@ -1,0 +1,96 @@
+/** The server of OpenShift SDN's CNI plugin. */
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { describeError } from '@podwire/errors';
+import type { PeerCredentials } from '@podwire/linux';
+import { isOwnCaller, listenDurably, requestLimits, stopServers } from '@podwire/local-api';
+import { clearDirectory, removeNodeConfig, writeNodeConfig } from './directory.js';
+import { type NodeConfig, socketName } from './files.js';
+import { serveRequest, type ServeOptions } from './serve.js';
+
+export interface OpenshiftCniServerOptions extends ServeOptions {
+  /** `runDirectory`, unless it is a test. */
+  readonly directory: string;
+  readonly config: NodeConfig;
+  readonly maxConnections: number;
+  readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
+}
+
+export interface OpenshiftCniServer {
+  /** Takes no new connection, and resolves when the open ones are answered or the time (milliseconds) is over. */
+  stop(deadline: number): Promise<void>;
+}
+
+/**
+ * Listens in a directory of mode 0700, on a socket of mode 0600, and writes config.json once it does, so that a plugin that
+ * finds the file finds the server. Both come back when they are deleted with the socket.
+ * @throws PodwireError AGENT_RUNNING when another process listens there, CONFIG_INVALID when the place is not safe or usable
+ */
+export async function startOpenshiftCniServer(
+  options: OpenshiftCniServerOptions,
+): Promise<OpenshiftCniServer> {
+  const { directory, config, log } = options;
+  const file = path.join(directory, socketName);
+  clearDirectory(directory);
+  const servers: http.Server[] = [];
+  const create = (): http.Server => {
+    const server = createServer(options);
+    servers.push(server);
+    return server;
+  };
+  const listener = await listenDurably(create, file, (err) => {
+    if (err !== undefined)
+      log.error({ socket: file, err }, 'the socket was deleted, and could not be made again yet');
+    else rewriteConfig(options, file);
+  });
+  const stop = (deadline: number): Promise<void> => stopServers(servers, () => listener.close(), deadline);
+  try {
+    writeNodeConfig(directory, config);
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  return {
+    stop: (deadline) => {
+      removeConfig(options);
+      return stop(deadline);
+    },
+  };
+}
+
+function removeConfig({ directory, log }: OpenshiftCniServerOptions): void {
+  try {
+    removeNodeConfig(directory);
+  } catch (err) {
+    log.warn({ err }, 'the configuration for the plugin could not be removed');
+  }
+}
+
+function rewriteConfig({ directory, config, log }: OpenshiftCniServerOptions, socket: string): void {
+  try {
+    writeNodeConfig(directory, config);
+    log.warn({ socket }, 'the socket was deleted, and is there again');
+  } catch (err) {
+    log.error({ err }, 'the configuration for the plugin could not be written');
+  }
+}
+
+function createServer(options: OpenshiftCniServerOptions): http.Server {
+  const { log, maxConnections, peerCredentials } = options;
+  const server = http.createServer(requestLimits, (request, response) => {
+    serveRequest(options, request, response).catch((error: unknown) => {
+      log.debug({ err: error }, 'a request of the OpenShift plugin ended without an answer');
+      response.destroy();
+    });
+  });
+  server.maxConnections = maxConnections;
+  server.on('connection', (socket: Socket) => {
+    const peer = peerCredentials(socket);
+    if (isOwnCaller(peer)) return;
+    log.warn({ peer }, 'refused a caller');
+    socket.destroy();
+  });
+  server.on('error', (error) => log.error({ err: error }, `the socket failed: ${describeError(error)}`));
+  return server;
+}
