@@ -26,6 +26,7 @@ const testedByPackage = new Set([
   '@podwire/backend-ovsdb',
   '@podwire/backend-openflow',
   '@podwire/ovsdb',
+  '@podwire/unixctl',
   '@podwire/store',
   // test/libraries compiles and runs these.
   '@podwire/addresses',
