@@ -232,6 +232,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/flows.js'),
   },
   {
+    name: 'packet',
+    summary: 'the way of a packet through a bridge, and what becomes of it',
+    group: look,
+    load: () => import('./commands/packet.js'),
+  },
+  {
     name: 'net',
     summary: 'which CNI network pods get, and why',
     group: look,

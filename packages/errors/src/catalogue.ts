@@ -177,7 +177,7 @@ export const errorCatalogue = {
   },
   SWITCH_UNAVAILABLE: {
     meaning:
-      'A bridge of Open vSwitch cannot be asked for its flows: it has no management socket, does not speak OpenFlow 1.4, or does not answer. Nothing was changed.',
+      'A bridge of Open vSwitch cannot be asked for its flows, or ovs-vswitchd for the way of a packet: there is no socket, the bridge does not speak OpenFlow 1.4, or nothing answers. Nothing was changed.',
     action: 'Look into the log of ovs-vswitchd, and try again.',
     cni: 999,
   },

@@ -26,7 +26,7 @@ import { type Pipeline, pipelines } from './pipelines.js';
 import { packets } from './packets.js';
 import { nine } from './ports.js';
 import { useSwitch } from './private-switch.js';
-import { compared, readTrace, type Trace } from './trace.js';
+import { compared, summarizeTrace, type TraceSummary } from './trace.js';
 
 const runs = process.env['PODWIRE_TEST_LONG'] === '1' ? 1_500 : 60;
 
@@ -52,9 +52,9 @@ async function fill(fake: SwitchConnection, { flows, groups }: Pipeline): Promis
 const traceText = (packet: PacketFields): string =>
   formatMatch({ vlan_vid: 0, ...packet }).replace(/vlan_vid=(\w+)/, (_, tag: string) => `vlan_tci=${tag}`);
 
-async function trace(packet: PacketFields, states: readonly string[]): Promise<Trace> {
+async function trace(packet: PacketFields, states: readonly string[]): Promise<TraceSummary> {
   const next = states.flatMap((state) => ['--ct-next', state.replaceAll('|', ',')]);
-  return readTrace(await used.real.appctl('ofproto/trace', 'br0', traceText(packet), ...next));
+  return summarizeTrace(await used.real.appctl('ofproto/trace', 'br0', traceText(packet), ...next));
 }
 
 /** Values of the compared fields; those that are absent are zero. */
@@ -63,7 +63,7 @@ const valuesOf = (packet: Match): Record<string, bigint> =>
 const valueOf = (name: FieldName, value: FieldValue | undefined): bigint =>
   value === undefined ? 0n : parseFieldValue(name, value).value;
 
-const toTrace = ({ steps, outputs, packets, failures }: Evaluation): Trace => ({
+const toTrace = ({ steps, outputs, packets, failures }: Evaluation): TraceSummary => ({
   steps: steps.map(({ table, flow }) => [table, flow?.priority]),
   // Packets for a controller are left out: none is connected.
   outputs: outputs.map(({ port }) => port).filter((port) => port !== 'CONTROLLER'),
@@ -72,7 +72,7 @@ const toTrace = ({ steps, outputs, packets, failures }: Evaluation): Trace => ({
 });
 
 /** Ports that a packet is flooded to have no order. A pass that is given up ends somewhere. */
-const comparable = ({ hasFailed, outputs, steps, packets }: Trace): object => ({
+const comparable = ({ hasFailed, outputs, steps, packets }: TraceSummary): object => ({
   hasFailed,
   outputs: outputs.map(String).sort(),
   ...(hasFailed ? {} : { steps, packets: packets.map(valuesOf) }),

@@ -1,7 +1,8 @@
-/** The output of `ovs-appctl ofproto/trace`, read. */
+/** The parts of a trace by Open vSwitch that are compared. */
 import { type FieldName, type Match, parseMatch, type Port } from '@podwire/openflow';
+import { readTrace } from '@podwire/unixctl';
 
-export interface Trace {
+export interface TraceSummary {
   /** Table and priority of each lookup; `undefined` where nothing matched. */
   readonly steps: readonly (readonly [table: number, priority: number | undefined])[];
   readonly outputs: readonly Port[];
@@ -33,29 +34,17 @@ function readOutputs(actions: string): Port[] {
   });
 }
 
-const linesWith = (text: string, pattern: RegExp): string[] =>
-  [...text.matchAll(pattern)].map(([, found]) => found!);
-
-function readPackets(text: string): Match[] {
-  const first = linesWith(text, /^Flow: (.*)$/gm);
-  return linesWith(text, /^Final flow: (.*)$/gm).map((last, pass) =>
-    parsePacket(last === 'unchanged' ? first[pass]! : last),
-  );
-}
-
 /** `eth` and numbers of passes are no fields of the packet; a state is known by the tables alone. */
 const parsePacket = (text: string): Match =>
   parseMatch(text.replace(/\b(eth|recirc_id=\w+|ct_\w+=[^,]*|\w*vlan\w*[1-9]=\w+),?/g, ''));
 
-export function readTrace(text: string): Trace {
-  const steps = [...text.matchAll(/^ *(\d+)\. (?:No match|.*?priority (\d+))/gm)].map(
-    ([, table, priority]) => [Number(table), priority === undefined ? undefined : Number(priority)] as const,
-  );
+export function summarizeTrace(text: string): TraceSummary {
+  const { passes } = readTrace(text);
   return {
-    steps,
-    outputs: linesWith(text, /^Datapath actions: (.*)$/gm).flatMap(readOutputs),
-    packets: readPackets(text),
-    hasFailed: text.includes('Translation failed'),
+    steps: passes.flatMap(({ steps }) => steps).map(({ table, priority }) => [table, priority] as const),
+    outputs: passes.flatMap(({ datapathActions }) => readOutputs(datapathActions)),
+    packets: passes.map(({ finalFlow }) => parsePacket(finalFlow)),
+    hasFailed: passes.some(({ failure }) => failure !== undefined),
   };
 }
 

@@ -64,7 +64,7 @@ export class OpenVSwitch {
     // place of `system`: a datapath that is switched off before stays without one, and no bridge is made.
     const dummy = ['--enable-dummy=override', '--disable-system-route'];
     const kinds = [...(this.#namespace === undefined ? dummy : []), '--disable-system'];
-    const flags = ['--no-chdir', '--verbose=console:info', `--unixctl=${this.#control}`];
+    const flags = ['--no-chdir', '--verbose=console:info', '--pidfile'];
     const argv = ['ovs-vswitchd', ...flags, ...kinds, endpoint];
     this.#daemon = (this.#namespace?.start ?? start)(argv, { env: this.#env });
     await this.#daemon.waitForOutput(/ovs-vswitchd \(Open vSwitch\)/);
@@ -114,7 +114,7 @@ export class OpenVSwitch {
 
   /** Asks ovs-vswitchd. */
   async appctl(...words: readonly string[]): Promise<string> {
-    return run(['ovs-appctl', '-t', this.#control, ...words], { env: this.#env });
+    return run(['ovs-appctl', '-t', 'ovs-vswitchd', ...words], { env: this.#env });
   }
 
   async close(): Promise<void> {
@@ -123,8 +123,9 @@ export class OpenVSwitch {
     await this.database.close();
   }
 
-  get #control(): string {
-    return path.join(this.database.directory, 'daemon');
+  /** Where ovs-vswitchd has its sockets, and the file with its process id. */
+  get runDirectory(): string {
+    return this.database.directory;
   }
 
   get #env(): NodeJS.ProcessEnv {

@@ -21,6 +21,29 @@ export async function explainFailure(cause: unknown, asked: Asked): Promise<Podw
   return new PodwireError('SWITCH_UNAVAILABLE', message, compact({ action }));
 }
 
+/**
+ * @param error of `@podwire/unixctl`
+ * @param timeout seconds
+ */
+export function explainControlFailure(error: unknown, timeout: number): PodwireError {
+  const { cause } = error as Error;
+  if (hasCode(error, 'EACCES', 'EPERM') || hasCode(cause, 'EACCES', 'EPERM'))
+    return new PodwireError('PRIVILEGE_MISSING', 'only root may ask ovs-vswitchd', {
+      action: 'Run the command as root, or with `sudo`.',
+    });
+  if (hasCode(error, 'TIMEOUT'))
+    return new PodwireError('SWITCH_UNAVAILABLE', `ovs-vswitchd has not answered for ${timeout} s`, {
+      action: busy,
+    });
+  const message = `ovs-vswitchd cannot be asked: ${describeError(error)}`;
+  const action = hasCode(error, 'NOT_RUNNING', 'NOT_SENT')
+    ? 'Start Open vSwitch (ovs-vswitchd), or say with --run-dir where its files are, or with --target where its control socket is.'
+    : undefined;
+  return new PodwireError('SWITCH_UNAVAILABLE', message, compact({ action }));
+}
+
+const busy = 'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.';
+
 async function explainSilence(cause: unknown, asked: Asked): Promise<readonly [string, string?]> {
   const { bridge, runDir, socket, timeout } = asked;
   if (hasCode(cause, 'ENOENT'))
@@ -38,11 +61,7 @@ async function explainSilence(cause: unknown, asked: Asked): Promise<readonly [s
       `bridge ${bridge} does not speak OpenFlow 1.4`,
       `\`ovs-vsctl add Bridge ${bridge} protocols OpenFlow14\` allows it beside the versions that the bridge has. Its flows stay as they are.`,
     ];
-  if (hasCode(cause, 'ETIMEDOUT'))
-    return [
-      `bridge ${bridge} has not answered for ${timeout} s`,
-      'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
-    ];
+  if (hasCode(cause, 'ETIMEDOUT')) return [`bridge ${bridge} has not answered for ${timeout} s`, busy];
   return [`bridge ${bridge} cannot be asked: ${describeError(cause)}`];
 }
 

@@ -22,7 +22,7 @@ export interface BridgeDump {
   readonly tables: readonly TableStatistics[];
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   readonly signal: AbortSignal;
   /** seconds, for all of it */
   readonly timeout: number;

@@ -1,12 +1,12 @@
 /** The flows of a bridge for people. Pure. */
-import { type Flow, formatFlow } from '@podwire/openflow';
 import { type Colors, printable } from '../io.js';
 import { formatPlural } from '../render/counts.js';
 import { renderTable, type TableOptions } from '../render/table.js';
 import { measureText, wrapText } from '../render/text.js';
 import { formatAge } from '../render/times.js';
+import { describeFlow, describeOwner, wrapFlow } from './flow-text.js';
 import type { Subject } from './subject.js';
-import { type BridgeView, explainUnknown, type FlowView, type TableView } from './view.js';
+import { type BridgeView, describeSystem, explainUnknown, type TableView } from './view.js';
 
 export interface FlowsStyle {
   /** Cells of a line. */
@@ -38,23 +38,9 @@ function findIndent(view: BridgeView, style: FlowsStyle): number {
   return measureText(title.slice(0, title.indexOf(FLOW)));
 }
 
-/** In one line, or match and actions each on as many as they take. */
-function wrapFlow(text: string, room: number): string[] {
-  if (text.length <= room) return [text];
-  return text.split(ACTIONS).flatMap((part, index) => {
-    const lines = [index === 0 ? '' : ACTIONS.trimStart()];
-    for (const word of part.split(/(?<=,)/)) {
-      const line = lines.at(-1)!;
-      if (line !== '' && line.length + word.length > room) lines.push(word);
-      else lines[lines.length - 1] = line + word;
-    }
-    return lines;
-  });
-}
-
 function describeBridge(view: BridgeView, subject: Subject | undefined): string[] {
   const { bridge, sdn, total, tables } = view;
-  const system = sdn === null ? '' : `OpenShift SDN, ${sdn.mode}, rule version ${sdn.version}; `;
+  const system = sdn === null ? '' : `${describeSystem(sdn)}; `;
   const shown = tables.reduce((sum, { flows }) => sum + flows.length, 0);
   const count = shown === total ? formatPlural(total, 'flow') : `${shown} of ${formatPlural(total, 'flow')}`;
   const reason = explainUnknown(view);
@@ -74,7 +60,6 @@ function describeHeading({ table, purpose, lookups, matches }: TableView, { stat
 }
 
 const FLOW = 'FLOW';
-const ACTIONS = ' actions=';
 
 /** @param room cells of a line of a flow */
 function flowTable({ tables }: BridgeView, { stats, paint }: FlowsStyle, room: number): TableOptions {
@@ -91,27 +76,4 @@ function flowTable({ tables }: BridgeView, { stats, paint }: FlowsStyle, room: n
     }),
   );
   return { head, rows, right: stats ? [0, 1, 2] : [0, 1] };
-}
-
-function describeOwner({ owner, mark = 0 }: FlowView, paint: Colors): string {
-  if (owner === 'others') return owner;
-  return paint.green(mark === 0 ? owner : `${owner} 0x${mark.toString(16).padStart(8, '0')}`);
-}
-
-/** In the words of ovs-ofctl(8), without what stands beside it: table, and a cookie of ours. */
-function describeFlow({ flow, owner }: FlowView): string {
-  const { cookie, ...others } = flow;
-  const text = formatKnown(owner === 'others' && cookie !== undefined ? { ...others, cookie } : others);
-  return text.replace(/table=\d+,/, '').replace(',actions=', ACTIONS);
-}
-
-/** Actions that the library does not know have no text. */
-function formatKnown(flow: Flow): string {
-  try {
-    return formatFlow(flow);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const { actions: _, write: __, ...others } = flow;
-    return formatFlow(others).replace(/,actions=.*/s, ',actions=(unknown: -o json has the bytes)');
-  }
 }

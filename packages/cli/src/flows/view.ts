@@ -44,7 +44,7 @@ export interface Choice {
 }
 
 export function viewBridge(bridge: string, dump: BridgeDump, { tables, subject }: Choice = {}): BridgeView {
-  const version = readVersion(dump.flows.map(({ flow }) => flow));
+  const version = findVersion(dump);
   const chosen = dump.flows.filter(
     ({ flow }) =>
       (tables?.includes(tableOf(flow)) ?? true) && (subject === undefined || isAbout(flow, subject)),
@@ -56,12 +56,23 @@ export function viewBridge(bridge: string, dump: BridgeDump, { tables, subject }
     total: dump.flows.length,
     tables: groups.map(([table, flows]) => ({
       table,
-      ...compact({ purpose: isKnown(version) ? describeTable(table) : undefined }),
+      ...compact({ purpose: purposeOf(table, version) }),
       ...countersOf(dump, table),
       flows: flows.map(viewFlow).sort((a, b) => priorityOf(b.flow) - priorityOf(a.flow)),
     })),
   };
 }
+
+/** The note in table 253; undefined when there is none. */
+export const findVersion = ({ flows }: Pick<BridgeDump, 'flows'>): BridgeVersion | undefined =>
+  readVersion(flows.map(({ flow }) => flow));
+
+export const describeSystem = ({ mode, version }: BridgeVersion): string =>
+  `OpenShift SDN, ${mode}, rule version ${version}`;
+
+/** The purpose of a table; undefined where the tables are not known. */
+export const purposeOf = (table: number, version: BridgeVersion | undefined): string | undefined =>
+  isKnown(version) ? describeTable(table) : undefined;
 
 /** The tables of other rule versions have other numbers. */
 const isKnown = (version: BridgeVersion | undefined): boolean => version?.version === RULE_VERSION;
@@ -80,7 +91,7 @@ function countersOf(dump: BridgeDump, table: number): Pick<TableView, 'lookups' 
   return found === undefined ? {} : { lookups: found.lookups, matches: found.matches };
 }
 
-function viewFlow(entry: FlowEntry): FlowView {
+export function viewFlow(entry: FlowEntry): FlowView {
   const mark = readMark(entry.flow.cookie);
   return mark === undefined ? { ...entry, owner: 'others' } : { ...entry, owner: 'podwire', mark };
 }

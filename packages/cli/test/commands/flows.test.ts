@@ -1,61 +1,15 @@
 /** `podwire flows` against fake switches behind real sockets. */
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
-import { addFlow, connectSwitch, encodeMessage, type Flow, parseFlow } from '@podwire/openflow';
-import { FakeSwitch } from '@podwire/openflow/fake';
+import { encodeMessage, type Flow, parseFlow } from '@podwire/openflow';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { breakOutput } from '../../src/interrupt.js';
 import { run, type RunOptions, startFakeAgent } from '../support.js';
+import { type Accept, createSwitch, goldenFlows, pipeTo, serve } from '../flows/switches.js';
 import { makeTemporaryDirectory } from '../temporary.js';
 
-type Accept = (socket: net.Socket) => unknown;
-
-/** Serves management sockets of bridges in a run directory of its own. */
-async function serve(bridges: Readonly<Record<string, Accept>>): Promise<string> {
-  const runDir = makeTemporaryDirectory();
-  for (const [bridge, accept] of Object.entries(bridges)) {
-    const open = new Set<net.Socket>();
-    const server = net.createServer((socket) => {
-      open.add(socket.on('error', () => undefined));
-      accept(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(path.join(runDir, `${bridge}.mgmt`), resolve));
-    onTestFinished(() => {
-      for (const socket of open) socket.destroy();
-      server.close();
-    });
-  }
-  return runDir;
-}
-
-const port = (number: number, name: string) => ({
-  ...{ port: number, name, mac: '02:00:00:00:00:01', isDown: false, hasLink: true },
-});
-
-async function createSwitch(flows: readonly Flow[]): Promise<FakeSwitch> {
-  const ports = [port(1, 'vxlan0'), port(2, 'tun0'), port(3, 'veth3'), port(4, 'veth4')];
-  const fake = new FakeSwitch({ ports });
-  const connection = await connectSwitch(fake.connect());
-  await connection.applyBundle(flows.map(addFlow));
-  connection.close();
-  return fake;
-}
-
-const goldenFlows = (name: string): Flow[] =>
-  fs
-    .readFileSync(`packages/networks/sdn/test/golden/v13-${name}.txt`, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map(parseFlow);
-
-const pipeTo =
-  (fake: FakeSwitch): Accept =>
-  (socket) =>
-    socket.pipe(fake.connect()).pipe(socket);
-
 async function runFlows(flows: readonly Flow[], words: readonly string[] = [], options: RunOptions = {}) {
-  const runDir = await serve({ br0: pipeTo(await createSwitch(flows)) });
+  const runDir = await serve({ 'br0.mgmt': pipeTo(await createSwitch(flows)) });
   return run(['flows', '--run-dir', runDir, ...words], options);
 }
 
@@ -134,7 +88,7 @@ describe('all flows of a bridge', () => {
   test('count packets, and with --stats those of a table, and have an age', async () => {
     const fake = await createSwitch([parseFlow('table=0,ip,actions=2')]);
     for (let sent = 0; sent < 3; sent++) fake.evaluate({ in_port: 3, eth_type: 0x0800 });
-    const runDir = await serve({ br0: pipeTo(fake) });
+    const runDir = await serve({ 'br0.mgmt': pipeTo(fake) });
     const lines = linesOf(await run(['flows', '--run-dir', runDir, '--stats']));
     expect(lines.slice(-4)).toEqual([
       'PACKETS   BYTES   AGE   OWNER    FLOW',
@@ -263,7 +217,7 @@ describe('a bridge that cannot be asked', () => {
   const failed = (...lines: string[]) => ({ code: 1, stdout: '', stderr: `${lines.join('\n')}\n` });
 
   test('has no socket: those that have one are named', async () => {
-    expect(await ask({ 'br-ex': () => 0, 'br-int': () => 0 })).toEqual(
+    expect(await ask({ 'br-ex.mgmt': () => 0, 'br-int.mgmt': () => 0 })).toEqual(
       failed(
         'error: bridge br0 has no socket RUN/br0.mgmt; there are br-ex, br-int',
         'what to do: Name the bridge with --bridge. Where there is none at all, start Open vSwitch (ovs-vswitchd), or say with --run-dir where its sockets are.',
@@ -296,7 +250,7 @@ describe('a bridge that cannot be asked', () => {
       });
       socket.write(message);
     };
-    expect(await ask({ br0: refuse })).toEqual(
+    expect(await ask({ 'br0.mgmt': refuse })).toEqual(
       failed(
         'error: bridge br0 does not speak OpenFlow 1.4',
         'what to do: `ovs-vsctl add Bridge br0 protocols OpenFlow14` allows it beside the versions that the bridge has. Its flows stay as they are.',
@@ -306,7 +260,7 @@ describe('a bridge that cannot be asked', () => {
   });
 
   test('does not answer in time', async () => {
-    expect(await ask({ br0: () => undefined }, '--timeout', '0.02')).toEqual(
+    expect(await ask({ 'br0.mgmt': () => undefined }, '--timeout', '0.02')).toEqual(
       failed(
         'error: bridge br0 has not answered for 0.02 s',
         'what to do: Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
@@ -316,7 +270,7 @@ describe('a bridge that cannot be asked', () => {
   });
 
   test('ends the connection', async () => {
-    const { code, stderr } = await ask({ br0: (socket) => socket.destroy() });
+    const { code, stderr } = await ask({ 'br0.mgmt': (socket) => socket.destroy() });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: bridge br0 cannot be asked: .+\nwhat to do: Look into the log/);
   });
@@ -324,7 +278,7 @@ describe('a bridge that cannot be asked', () => {
   test('is left at once when the command is interrupted', async () => {
     let isAsked: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
-    const answer = ask({ br0: () => isAsked() }, '--timeout', '60');
+    const answer = ask({ 'br0.mgmt': () => isAsked() }, '--timeout', '60');
     await asked;
     breakOutput();
     expect(await answer).toEqual({ code: 141, stdout: '', stderr: '' });

@@ -3,6 +3,7 @@ import { clusterSituations } from './cluster.js';
 import { nodeSituations } from './node.js';
 import { podSituations } from './pod.js';
 import type { Situations } from './situation.js';
+import { switchSituations } from './switch.js';
 
 export type { Situation } from './situation.js';
 
@@ -11,4 +12,5 @@ export const situations: Readonly<Record<ErrorCode, Situations>> = {
   ...nodeSituations,
   ...podSituations,
   ...clusterSituations,
+  ...switchSituations,
 };

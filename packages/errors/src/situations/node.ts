@@ -38,6 +38,12 @@ export const nodeSituations = {
       site: 'packages/agent/src/endpoints/names.ts',
       message: 'CNI_ARGS ‹"K8S_POD_NAME": "web\\n"› holds control characters',
     },
+    {
+      site: 'packages/cli/src/packet/question.ts',
+      message: 'no flow of bridge ‹br0› accepts packets from ‹10.128.2.9›',
+      action:
+        'Give the address of a pod of this node, or with --in-port the port that the packet comes from.',
+    },
   ],
   CONFIRMATION_MISSING: [
     {
@@ -194,56 +200,10 @@ export const nodeSituations = {
       message: '‹route default in the pod goes through tun0›',
     },
   ],
-  ROW_TAKEN: [
-    {
-      site: 'packages/backends/ovsdb/src/errors.ts',
-      message: '‹there is a port web0 that is not ours›',
-    },
-  ],
-  FLOW_TAKEN: [
-    {
-      site: 'packages/backends/openflow/src/errors.ts',
-      message: '‹there is a flow table=0,priority=100,ip on br0 that is not ours›',
-    },
-  ],
   PROJECT_UNKNOWN: [
     {
       site: 'packages/networks/sdn/src/endpoint/attachment.ts',
       message: 'namespace ‹shop› has no VNID yet',
-    },
-  ],
-  PORT_REFUSED: [
-    {
-      site: 'packages/backends/ovsdb/src/errors.ts',
-      message: '‹the number of port cali82111e10a96 is 7, not 3›',
-    },
-  ],
-  SWITCH_UNAVAILABLE: [
-    {
-      site: 'packages/cli/src/flows/failure.ts',
-      message: 'bridge ‹br1› has no socket ‹/run/openvswitch/br1.mgmt›; there are ‹br0, br-ex›',
-      action:
-        'Name the bridge with --bridge. Where there is none at all, start Open vSwitch (ovs-vswitchd), or say with --run-dir where its sockets are.',
-    },
-    {
-      site: 'packages/cli/src/flows/failure.ts',
-      message: 'nothing listens on ‹/run/openvswitch/br0.mgmt›',
-      action: 'Start Open vSwitch again: ovs-vswitchd has ended and left the file behind.',
-    },
-    {
-      site: 'packages/cli/src/flows/failure.ts',
-      message: 'bridge ‹br0› does not speak OpenFlow 1.4',
-      action:
-        '`ovs-vsctl add Bridge ‹br0› protocols OpenFlow14` allows it beside the versions that the bridge has. Its flows stay as they are.',
-    },
-    {
-      site: 'packages/cli/src/flows/failure.ts',
-      message: 'bridge ‹br0› has not answered for ‹10› s',
-      action: 'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
-    },
-    {
-      site: 'packages/cli/src/flows/failure.ts',
-      message: 'bridge ‹br0› cannot be asked: ‹read ECONNRESET›',
     },
   ],
   RECORD_TOO_NEW: [

@@ -2,5 +2,7 @@
  * The part of the model that explains a bridge to people. The command line imports this file and nothing else of it:
  * a bridge of OpenShift SDN is explained on a node without an agent too.
  */
+export { podMac } from './addresses.js';
+export { describeDrop, describeOutput, type PacketOutput } from './pipeline/ends.js';
 export { describeTable } from './pipeline/tables.js';
 export { type BridgeVersion, readVersion, RULE_VERSION } from './pipeline/version.js';

@@ -26,6 +26,7 @@ import {
 } from './cluster.js';
 import { goldenCases } from './golden.js';
 import { OpenVSwitch } from '@podwire/testkit/openvswitch';
+import { readFields, readTrace } from '@podwire/unixctl';
 
 let real: OpenVSwitch;
 let connection: SwitchConnection;
@@ -87,18 +88,14 @@ interface Way {
   readonly tunnel: string;
 }
 
-const linesWith = (text: string, pattern: RegExp): string[] =>
-  [...text.matchAll(pattern)].map(([, found]) => found!);
-
 async function trace(packet: PacketFields): Promise<Way> {
-  const text = await real.appctl('ofproto/trace', 'br0', formatMatch(packet));
-  const actions = linesWith(text, /^Datapath actions: (.*)$/gm).flatMap((list) => list.split(','));
+  const { passes } = readTrace(await real.appctl('ofproto/trace', 'br0', formatMatch(packet)));
+  const actions = passes.flatMap(({ datapathActions }) => datapathActions.split(','));
+  const tunnels = passes.flatMap(({ finalFlow }) => readFields(finalFlow).get('tun_dst') ?? []);
   return {
-    steps: [...text.matchAll(/^ *(\d+)\. (?:No match|.*?priority (\d+))/gm)].map(
-      ([, table, priority]) => `${table}/${priority}`,
-    ),
+    steps: passes.flatMap(({ steps }) => steps).map(({ table, priority }) => `${table}/${priority}`),
     outputs: actions.filter((action) => /^\d+$/.test(action)).sort(),
-    tunnel: linesWith(text, /^Final flow: .*\btun_dst=([\d.]+)/gm).at(-1) ?? '',
+    tunnel: tunnels.at(-1) ?? '',
   };
 }
 

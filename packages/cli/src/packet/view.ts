@@ -1,0 +1,106 @@
+/** The way of a packet through the tables: the flow that it has matched in each, whose that is, and its end. Pure. */
+import type { BridgeVersion } from '@podwire/network-sdn/description';
+import { type Match, parseMatch } from '@podwire/openflow';
+import { compact } from '@podwire/platform';
+import { findOutputs, type Trace, type TraceOutput, type TraceStep } from '@podwire/unixctl';
+import type { BridgeDump } from '../flows/read.js';
+import { type FlowView, findVersion, purposeOf, viewFlow } from '../flows/view.js';
+import { describeEnds, nameOf, type Traced } from './ends.js';
+import type { Question } from './question.js';
+
+export interface StepView {
+  /** Counts from 0: connection tracking gives a packet back to the tables. */
+  readonly pass: number;
+  readonly bridge: string;
+  readonly table: number;
+  /** Absent where the tables are not known. */
+  readonly purpose?: string;
+  /** The flow that the packet has matched, as the bridge shows it; absent when it is not there any more. */
+  readonly found?: FlowView;
+  /** That flow in the words of `ofproto/trace`, or the reason for which there is none. */
+  readonly text: string;
+  readonly actions: TraceStep['actions'];
+}
+
+export interface OutputView {
+  /** A number, or the name of a reserved port. */
+  readonly port: number | string;
+  readonly name?: string;
+  readonly table: number;
+  /** Where the tunnel behind the port leads. */
+  readonly tunnelDestination?: string;
+}
+
+export interface PacketView extends Question {
+  readonly bridge: string;
+  /** The note in table 253; null when there is none. */
+  readonly sdn: BridgeVersion | null;
+  readonly inPort: number;
+  readonly steps: readonly StepView[];
+  /** The states of connection tracking that passes after the first are for: `trk|new`. */
+  readonly ctStates: readonly (string | null)[];
+  /** Where the packet has left the bridge; none when it was dropped. */
+  readonly outputs: readonly OutputView[];
+  /** What became of it, a sentence for each way. */
+  readonly ends: readonly string[];
+  /** Lines of the trace that were not understood. */
+  readonly others: readonly string[];
+}
+
+export function viewPacket(traced: Traced, trace: Trace, dump: BridgeDump): PacketView {
+  const sdn = findVersion(dump);
+  // Behind a patch port, or a tunnel of the userspace datapath, a trace goes on in another bridge.
+  const outputs = findOutputs(trace).filter(({ step }) => step.bridge === traced.bridge);
+  const own = { bridge: traced.bridge, sdn, dump };
+  return {
+    ...traced,
+    sdn: sdn ?? null,
+    steps: trace.passes.flatMap(({ steps }, pass) => steps.map((step) => viewStep(step, pass, own))),
+    ctStates: trace.passes.slice(1).map(({ resumed }) => resumed?.ctState ?? null),
+    outputs: outputs.map((output) => viewOutput(output, dump)),
+    ends: describeEnds({ traced, trace, outputs, dump, isKnown: purposeOf(0, sdn) !== undefined }),
+    others: trace.passes.flatMap(({ others }) => others),
+  };
+}
+
+interface OwnBridge {
+  readonly bridge: string;
+  readonly sdn: BridgeVersion | undefined;
+  readonly dump: BridgeDump;
+}
+
+/** Flows and tables of other bridges are not known. */
+function viewStep(step: TraceStep, pass: number, own: OwnBridge): StepView {
+  const { bridge, table, match = '', miss, actions } = step;
+  const isOwn = bridge === own.bridge;
+  const purpose = isOwn ? purposeOf(table, own.sdn) : undefined;
+  const found = isOwn && miss === undefined ? findFlow(step, own.dump) : undefined;
+  const text = miss ?? `priority=${step.priority}${match === '' ? '' : `,${match}`}`;
+  return { pass, bridge, table, ...compact({ purpose, found }), text, actions };
+}
+
+/** The flow of a step by its table, priority and match, which are unique. */
+function findFlow({ table, priority, match = '' }: TraceStep, { flows }: BridgeDump): FlowView | undefined {
+  const wanted = keyOf(readMatch(match));
+  const entry = flows.find(
+    ({ flow }) =>
+      (flow.table ?? 0) === table && flow.priority === priority && keyOf(flow.match ?? {}) === wanted,
+  );
+  return entry && viewFlow(entry);
+}
+
+const keyOf = (match: Match | undefined): string => JSON.stringify(match);
+
+/** A field that the library does not know makes it unreadable. */
+function readMatch(text: string): Match | undefined {
+  try {
+    return parseMatch(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}
+
+function viewOutput({ port, step, tunnelDestination }: TraceOutput, dump: BridgeDump): OutputView {
+  return { port, table: step.table, ...compact({ name: nameOf(port, dump), tunnelDestination }) };
+}

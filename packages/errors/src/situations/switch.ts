@@ -1,0 +1,63 @@
+import type { Situations } from './situation.js';
+
+/** About Open vSwitch: bridges, ports, rows, flows. */
+export const switchSituations = {
+  ROW_TAKEN: [
+    {
+      site: 'packages/backends/ovsdb/src/errors.ts',
+      message: '‹there is a port web0 that is not ours›',
+    },
+  ],
+  FLOW_TAKEN: [
+    {
+      site: 'packages/backends/openflow/src/errors.ts',
+      message: '‹there is a flow table=0,priority=100,ip on br0 that is not ours›',
+    },
+  ],
+  PORT_REFUSED: [
+    {
+      site: 'packages/backends/ovsdb/src/errors.ts',
+      message: '‹the number of port cali82111e10a96 is 7, not 3›',
+    },
+  ],
+  SWITCH_UNAVAILABLE: [
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br1› has no socket ‹/run/openvswitch/br1.mgmt›; there are ‹br0, br-ex›',
+      action:
+        'Name the bridge with --bridge. Where there is none at all, start Open vSwitch (ovs-vswitchd), or say with --run-dir where its sockets are.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'nothing listens on ‹/run/openvswitch/br0.mgmt›',
+      action: 'Start Open vSwitch again: ovs-vswitchd has ended and left the file behind.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› does not speak OpenFlow 1.4',
+      action:
+        '`ovs-vsctl add Bridge ‹br0› protocols OpenFlow14` allows it beside the versions that the bridge has. Its flows stay as they are.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› has not answered for ‹10› s',
+      action: 'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'bridge ‹br0› cannot be asked: ‹read ECONNRESET›',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message:
+        'ovs-vswitchd cannot be asked: ‹there is no /run/openvswitch/ovs-vswitchd.pid, so ovs-vswitchd does not run›',
+      action:
+        'Start Open vSwitch (ovs-vswitchd), or say with --run-dir where its files are, or with --target where its control socket is.',
+    },
+    {
+      site: 'packages/cli/src/flows/failure.ts',
+      message: 'ovs-vswitchd has not answered for ‹10› s',
+      action: 'Look whether ovs-vswitchd is stopped or busy (`top`, its log); --timeout allows more seconds.',
+    },
+  ],
+} as const satisfies Readonly<Record<string, Situations>>;
