@@ -8,6 +8,7 @@ import { addAgent, addExamples, addOutput, optionsOf, outputOf, readSeconds } fr
 import type { Named } from '../flows/subject.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, type Io, widthOf, writeJson, writeLines } from '../io.js';
+import { createRunDirOption } from '../flows/run-dir.js';
 import { openLocatedPodApi } from '../pods/locate.js';
 import { explainUnknown } from '../pods/not-started.js';
 import { readTarget } from './target.js';
@@ -29,11 +30,7 @@ export function define(command: Command, io: Io): void {
     .argument('[pod]', 'only flows with an address or the port of this pod: its name, or an IPv4 address')
     .option('-n, --namespace <name>', 'the namespace of the pod')
     .option('--bridge <name>', 'the bridge', 'br0')
-    .option(
-      '--run-dir <dir>',
-      'where Open vSwitch has its sockets; $OVS_RUNDIR where that is set',
-      io.env['OVS_RUNDIR'] ?? '/run/openvswitch',
-    )
+    .addOption(createRunDirOption(io))
     .addOption(
       new Option('--table <list>', 'only these tables, by their numbers: 20,70').argParser(readTables),
     )

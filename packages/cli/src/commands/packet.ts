@@ -2,6 +2,7 @@ import net from 'node:net';
 import { compact } from '@podwire/platform';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
+import { createRunDirOption } from '../flows/run-dir.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
 import type { Question } from '../packet/question.js';
@@ -36,7 +37,7 @@ export function define(command: Command, io: Io): void {
       'where the packet comes from, by name or number, in place of the port of the sender',
     )
     .option('--bridge <name>', 'the bridge', 'br0')
-    .option('--run-dir <dir>', 'where Open vSwitch has its sockets', '/run/openvswitch')
+    .addOption(createRunDirOption(io))
     .option('--target <socket>', 'the control socket of ovs-vswitchd, where no file there has its process id')
     .option('--timeout <seconds>', 'how long to wait for each answer', readSeconds, 10)
     .action(() => show(trace, io));
