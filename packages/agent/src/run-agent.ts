@@ -128,6 +128,11 @@ function openSocketsOnUse(): { read: ReadSockets; close(): void } {
   };
 }
 
+const listForwardingLinks = (
+  { networks }: AgentConfig,
+  models: ReadonlyMap<string, NetworkModel>,
+): ReadonlySet<string> => new Set(networks.flatMap(({ model }) => models.get(model)?.forwardingLinks ?? []));
+
 async function openDependencies(
   config: AgentConfig,
   log: Log,
@@ -146,7 +151,7 @@ async function openDependencies(
     single,
     onError: (message) => log.error(message),
   });
-  const ownLinks = new Set(config.networks.flatMap(({ model }) => registry.get(model)?.forwardingLinks ?? []));
+  const ownLinks = listForwardingLinks(config, registry);
   const dependencies: AgentDependencies = {
     version: agentVersion(),
     engine,

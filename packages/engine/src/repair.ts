@@ -50,7 +50,7 @@ const costsOneOwner = (error: unknown): boolean =>
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
 
-/** What dies with a missing one is missing too, also where the place of a value that may be absent is all there is to see. */
+/** A resource that dies with a missing one is missing too, also where the place of a value that may be absent is all there is to see. */
 function withDead(
   { kinds }: EngineContext,
   resources: readonly Resource[],
@@ -112,7 +112,7 @@ function renewedWith(
   );
 }
 
-/** What could not be cleared would not be renewed later: the new one that it is renewed with waits for it. */
+/** A resource that could not be cleared would not be renewed later: the new one that it is renewed with waits for it. */
 function keptBackBy(
   context: EngineContext,
   failures: readonly Failure[],

@@ -1,4 +1,4 @@
-/** What goes with another thing: a plug holds on to its wire, also to one that is gone, and the mark on a wire is not looked at. */
+/** Resources that are renewed with others: a plug holds on to its wire, also to one that is gone, and the mark on a wire is not looked at. */
 import { beforeEach, expect, test } from 'vitest';
 import {
   type Backend,

@@ -227,7 +227,7 @@ export function ioctlBuffer(fd: number, request: number, structure: Uint8Array):
 }
 
 /**
- * Has the driver of a link carry out a command of ethtool (SIOCETHTOOL). The answer, if there is one, is written into
+ * Has the driver of a link carry out a command of ethtool (netdevice(7)). The answer, if there is one, is written into
  * `command`, which must not move: `Buffer.allocUnsafeSlow`.
  */
 export function ethtool(fd: number, link: string, command: Uint8Array): void {

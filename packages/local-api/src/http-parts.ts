@@ -1,4 +1,4 @@
-/** What every HTTP server on a socket of this machine needs, whatever it answers. */
+/** Parts that every HTTP server on a socket of this machine needs. */
 import type http from 'node:http';
 import type { PeerCredentials } from '@podwire/linux';
 

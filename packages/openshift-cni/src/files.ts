@@ -9,7 +9,7 @@ export const configName = 'config.json';
 export const configMode = 0o444;
 
 /**
- * What the plugin learns from the node. Releases of OpenShift SDN read different fields, and ignore those that they do
+ * Facts of the node for the plugin. Releases of OpenShift SDN read different fields, and ignore those that they do
  * not know: up to 4.9 `serviceNetworkCIDR`, from 4.10 on `routableMTU` and `platformType`.
  */
 export interface NodeConfig {

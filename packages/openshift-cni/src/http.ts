@@ -23,7 +23,7 @@ export const errorAnswer = (status: number, message: string): HttpAnswer => ({
   text: `${message}\n`,
 });
 
-/** What a request that is not for this server gets. */
+/** The answer to a request that is not for this server. */
 export function routeAnswer({ method, url = '' }: IncomingMessage): HttpAnswer | undefined {
   if (url.split('?')[0] !== '/') return errorAnswer(404, '404 page not found');
   return method === 'POST' ? undefined : { status: 405, headers: [], text: '' };

@@ -68,7 +68,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   throw new PodwireError('REQUEST_TOO_LARGE', `the request is larger than ${maxRequestBytes} bytes`);
 }
 
-/** What is wrong with a request is said in the words of the original alone. */
+/** Faults of a request are said in the words of the original alone. */
 function describeRefusal(error: unknown): string {
   const isOriginal = error instanceof PodwireError && error.code === 'REQUEST_INVALID';
   return isOriginal ? error.message : describeFailure(error);

@@ -20,7 +20,7 @@ export interface OpenOptions extends CallOptions {
 /** A connection to a daemon. */
 export interface Control {
   /**
-   * Has a command carried out. The daemon does one at a time, and packets of the slow path wait meanwhile.
+   * Has a command carried out. The daemon does one at a time, and packets that no flow of the datapath takes wait meanwhile.
    * @returns the text that ovs-appctl(8) would print
    * @throws ControlError; the reason of the signal, after which the outcome is unknown
    */

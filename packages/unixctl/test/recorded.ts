@@ -1,4 +1,4 @@
-/** What ovs-vswitchd 3.1 of Debian 12 has printed. */
+/** Texts that ovs-vswitchd 3.1 of Debian 12 has printed. */
 import fs from 'node:fs';
 import path from 'node:path';
 

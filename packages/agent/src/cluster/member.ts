@@ -211,7 +211,7 @@ class StoreMember implements ClusterMember {
     for (const { view, ipam, model } of parts.networks)
       if (model.subnets === undefined) this.addressing.attach(view.name, ipam);
     const { signal } = this.#stopped;
-    // What a peer is follows from both.
+    // Views of peers follow from both.
     Promise.all([this.cache.synced, this.objects.until(() => this.objects.areKnown, signal)]).then(
       () => this.#applySnapshot(),
       () => undefined,

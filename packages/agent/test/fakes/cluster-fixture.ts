@@ -173,7 +173,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
   }
 }
 
-/** What the parts `cluster` say is put together. */
+/** The parts `cluster` of both are put together. */
 const merge = (config: Config, more: Config): Config => ({
   ...config,
   ...more,

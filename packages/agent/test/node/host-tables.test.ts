@@ -9,7 +9,7 @@ const view: NodeView = {
   router: { forwarded: { 4: false }, bridges: { 4: [], 6: [] }, advertised: [] },
 };
 
-test('a node that forwards for nobody else forwards through the links of its models', () => {
+test('a node that is no router forwards through the links of its models', () => {
   const bridged: NetworkModel = { ...plainModel, hostTables: ['traffic'], forwardingLinks: ['tun0'] };
   const { beforeModels, afterModels } = planHostTables([{ model: bridged, view }], []);
   const [table] = beforeModels.filter((resource) => resource.kind === 'nft-table');

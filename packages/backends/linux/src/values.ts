@@ -20,7 +20,7 @@ type OpenPlace = () => KernelNamespace;
 
 /** Both throw SystemError. */
 export interface ValueAccess<R extends ValueResource> {
-  /** What the resource's kind compares it with. */
+  /** The value that the resource's kind compares it with. */
   read(resource: R, open: OpenPlace): unknown;
   write(resource: R, open: OpenPlace): void;
 }

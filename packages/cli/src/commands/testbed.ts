@@ -238,7 +238,7 @@ async function runPodDelete(command: Command, io: Io, words: readonly string[]):
   return deleteTestbedPod(io, { name: nameOf(command), pod, json, ...compact({ node }) });
 }
 
-/** What `restart` can start again. */
+/** Daemons that `restart` can start again. */
 const restartable = ['agent', 'ovs-vswitchd', 'ovsdb-server'] as const;
 type Restartable = (typeof restartable)[number];
 

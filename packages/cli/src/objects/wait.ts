@@ -27,7 +27,7 @@ export interface InForce {
 /** A change that is waited for. */
 export interface AwaitedChange {
   readonly revision: Revision;
-  /** What was applied; the controller may have to answer it first. */
+  /** Those that were applied; the controller may have to answer them first. */
   readonly objects: readonly ObjectReference[];
 }
 

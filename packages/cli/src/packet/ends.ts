@@ -40,7 +40,7 @@ function describeLoss(end: End): string {
   return `dropped in ${place}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** What ovs-vswitchd has said of the last action, or the lack of a flow where the last one takes every packet. */
+/** The note of ovs-vswitchd on the last action, or the lack of a flow where the last one takes every packet. */
 function findReason(last: TraceStep, isKnown: boolean, end: End): string | undefined {
   const said = last.actions.at(-1)?.notes.at(-1)?.text;
   const isRest = (last.match ?? '') === '';

@@ -41,7 +41,7 @@ export interface PacketView extends Question {
   readonly ctStates: readonly (string | null)[];
   /** Where the packet has left the bridge; none when it was dropped. */
   readonly outputs: readonly OutputView[];
-  /** What became of it, a sentence for each way. */
+  /** The end of each way, as a sentence. */
   readonly ends: readonly string[];
   /** Lines of the trace that were not understood. */
   readonly others: readonly string[];

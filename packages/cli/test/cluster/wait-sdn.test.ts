@@ -17,7 +17,9 @@ async function apply(
   text: string,
   ...flags: readonly string[]
 ): Promise<[code: number, stderr: string]> {
-  const { code, stderr } = await cluster.podwire(['apply -f', writeTemporary('object.yaml', text), ...flags].join(' '));
+  const { code, stderr } = await cluster.podwire(
+    ['apply -f', writeTemporary('object.yaml', text), ...flags].join(' '),
+  );
   return [code, stderr];
 }
 

@@ -256,7 +256,7 @@ export interface NetworkModel {
   readonly hostTables: readonly HostTable[];
   /**
    * Links of the node through which it forwards packets of pods, beside those whose name begins with the prefix for pod links: a
-   * bridge's own. Who forwards for nobody else forwards for these, and their addresses are those of pools.
+   * bridge's own. A node that is no router forwards for these, and their addresses are those of pools.
    */
   readonly forwardingLinks?: readonly string[];
   /** Schema of `networks[].options`; a model without one has no options. */

@@ -98,7 +98,7 @@ test('the node reaches its pods of each project, and they reach it', async () =>
   }
 });
 
-test('a pod reaches what is outside of the cluster, though its node forwarded for nobody before', async () => {
+test('a pod reaches what is outside of the cluster, though its node was no router before', async () => {
   // The other node's address on the wire is none of the cluster's.
   const outside = '192.0.2.2';
   assert.ok(await pings(pods.shop.namespace, outside));

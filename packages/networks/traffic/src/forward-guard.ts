@@ -7,7 +7,8 @@ import { poolsSet } from './pools.js';
 const set = (items: readonly string[]): string => `{ ${items.join(', ')} }`;
 
 /*
- * Forwarding is a switch for the whole machine. Of what has neither a pod's link nor the tunnel nor a model's link on a side, this passes:
+ * Forwarding is a switch for the whole machine. Of what has neither a pod's link nor the tunnel nor a link of a model on a
+ * side, this passes:
  * - what is for an address of the pools: a router may send it to another node than the one that has it;
  * - a bridge that has come since. A container engine or a hypervisor that finds forwarding switched on does not switch it on
  *   again, and says with its bridge alone that it needs it. Bridges that were there before join the node's own networks.

@@ -35,7 +35,7 @@ export interface Resumption {
   readonly recirculation: string;
   /** `resume conntrack with default ct_state=trk|new (use --ct-next to customize)` */
   readonly text: string;
-  /** What connection tracking is taken to have found: `trk|new`. */
+  /** The state that connection tracking is taken to have found: `trk|new`. */
   readonly ctState?: string;
   readonly table?: number;
 }
