@@ -1,5 +1,4 @@
 export { type Agent, startAgent } from './agent.js';
-export { listAttachedPods } from './attached-pods.js';
 export type { AgentDependencies } from './assemble.js';
 export type { Plan } from './api/plan.js';
 export type { ClusterStatusView, PeerStatusView } from './cluster/status.js';
@@ -24,12 +23,10 @@ export { createLog, type Log, type LogOptions } from './log.js';
 export type { Drop, PolicyProblem } from './policy/contract.js';
 export type { ConnectionVerdict, Explanation } from './policy/look/explain.js';
 export type { DirectionView, HostPolicyView, PodPolicyView, PolicyView } from './policy/look/views.js';
-export { planWithoutAgent, type SupposedNode } from './plan-alone.js';
 export type { ConfigurationView } from './reload/live-config.js';
 export type { ReconcileReport } from './reconcile.js';
 export type { RecordFiles } from './records/directory.js';
 export type { DriftEntry, DriftView } from './drift/drift-log.js';
-export { type NodeChange, restoreNode } from './restore-node.js';
 export { agentVersion, type NodeAgentOptions, startNodeAgent } from './run-agent.js';
 export { runAgent } from './serve-agent.js';
 export {

@@ -46,7 +46,15 @@ export function planWithoutAgent(
   });
   node.rediscover();
   return planAdds(
-    { networks, node, desired, endpoints: createEndpointRegistry(), random: countedBytes(), clock },
+    {
+      networks,
+      node,
+      desired,
+      engine: { kinds: resourceKinds },
+      endpoints: createEndpointRegistry(),
+      random: countedBytes(),
+      clock,
+    },
     bodies,
   );
 }

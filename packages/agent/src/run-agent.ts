@@ -19,7 +19,6 @@ import type { Store, StoreSpec } from '@podwire/store';
 import { type Agent, startAgent } from './agent.js';
 import type { AgentDependencies } from './assemble.js';
 import { openBackends } from './backends.js';
-import { resourceKinds } from './resource-kinds.js';
 import type { BgpDaemon } from './cluster/bgp-contract.js';
 import { readKernelAddresses } from './cluster/kernel-addresses.js';
 import { describeLinkState } from './cluster/kernel-link.js';
@@ -77,7 +76,7 @@ export async function startNodeAgent(config: AgentConfig, options: NodeAgentOpti
     releases.push(close);
     const world = await openWorld(config, log, options);
     if (world !== undefined) releases.push(() => world.close());
-    const traces = await openTraceExport(process.env, log);
+    const traces = await openTraceExport(process.env, dependencies.engine.kinds, log);
     const onTrace = traces === undefined ? {} : { onTrace: (trace: Trace) => traces.add(trace) };
     const cluster = world === undefined ? {} : { cluster: world.cluster };
     const policy = config.policy.enabled
@@ -138,7 +137,6 @@ async function openDependencies(
   log: Log,
   { faults = noFaults, single = false, recordFiles = fs, models = networkModels }: NodeAgentOptions,
 ): Promise<{ dependencies: AgentDependencies; kernel: Kernel; close: () => void }> {
-  const records = openRecordDirectory(path.join(config.stateDir, 'endpoints'), resourceKinds, recordFiles);
   const hostConnection = openRouteConnection();
   const sockets = openSocketsOnUse();
   const addresses = describeHostAddresses(hostConnection);
@@ -151,11 +149,12 @@ async function openDependencies(
     single,
     onError: (message) => log.error(message),
   });
+  const directory = path.join(config.stateDir, 'endpoints');
   const ownLinks = listForwardingLinks(config, registry);
   const dependencies: AgentDependencies = {
     version: agentVersion(),
     engine,
-    records,
+    records: openRecordDirectory(directory, engine.kinds, recordFiles),
     models: registry,
     createIpam,
     namespaces: createNamespaces(),

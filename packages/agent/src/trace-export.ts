@@ -1,5 +1,5 @@
 /** Traces to an OpenTelemetry collector, where the environment names one: what this agent did, within the trace of who asked. */
-import { resourceKinds } from './resource-kinds.js';
+import type { KindRegistry } from '@podwire/engine';
 import type { Log } from './log.js';
 import type { Trace } from './trace.js';
 
@@ -11,6 +11,7 @@ export interface TraceExport {
 /** Nothing is loaded where nothing is exported. @throws Error for an endpoint that is none */
 export async function openTraceExport(
   env: Readonly<Record<string, string | undefined>>,
+  { describe }: Pick<KindRegistry, 'describe'>,
   log: Log,
 ): Promise<TraceExport | undefined> {
   if (Object.keys(env).every((name) => !/^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name)))
@@ -26,7 +27,7 @@ export async function openTraceExport(
   return {
     // Requests that are part of no trace (STATUS of a runtime that has none) give no spans.
     add: (trace) => {
-      for (const span of spansFromAgentTrace(trace, undefined, resourceKinds.describe)) exporter.add(span);
+      for (const span of spansFromAgentTrace(trace, undefined, describe)) exporter.add(span);
     },
     close: () => exporter.close(),
   };

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { linuxRegistry } from '@podwire/backend-linux';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../src/log.js';
 import type { Trace } from '../src/trace.js';
@@ -37,12 +38,12 @@ async function collect(): Promise<{ endpoint: string; bodies: string[] }> {
 }
 
 test('without an endpoint there is nothing', async () => {
-  expect(await openTraceExport({ OTEL_SERVICE_NAME: 'x' }, log)).toBeUndefined();
+  expect(await openTraceExport({ OTEL_SERVICE_NAME: 'x' }, linuxRegistry, log)).toBeUndefined();
 });
 
 test('a request and its stages arrive within the trace of who asked', async () => {
   const { endpoint, bodies } = await collect();
-  const traces = (await openTraceExport({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, log))!;
+  const traces = (await openTraceExport({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, linuxRegistry, log))!;
   traces.add(trace);
   const { parent: _parent, ...alone } = trace;
   traces.add({ ...alone, id: 2, command: 'STATUS' });

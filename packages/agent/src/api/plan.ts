@@ -1,7 +1,7 @@
 /** Plans an ADD without doing it. */
 import { setImmediate } from 'node:timers/promises';
 import { type AttachmentRequest, parseRequest } from '@podwire/cni';
-import { inApplyOrder, type Resource } from '@podwire/engine';
+import { type Engine, inApplyOrder, type Resource } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { Ipam } from '@podwire/ipam';
@@ -12,7 +12,9 @@ import { createHostPorts, type HostPorts } from '../endpoints/host-ports.js';
 import { createEndpointRegistry, type EndpointRegistry, podName } from '../endpoints/registry.js';
 import { endpointIdOf, podIdentityOf, readAddRequest } from '../endpoints/read-request.js';
 import { chooseNetwork, type Network } from '../networks.js';
-import { resourceKinds } from '../resource-kinds.js';
+
+/** Input of a plan, with the kinds of its resources. */
+export type PlanContext = PlanningInput & { readonly engine: Pick<Engine, 'kinds'> };
 
 /** The body of POST /v1/plan: an ADD, everything of it optional. */
 const planBody = z.strictObject({
@@ -40,7 +42,7 @@ export interface Plan {
  * may differ.
  * @throws CniError, PodwireError as ADD does
  */
-export function planAdd(context: PlanningInput, body: unknown): Plan {
+export function planAdd(context: PlanContext, body: unknown): Plan {
   return planAdds(context, [body])[0]!;
 }
 
@@ -49,7 +51,7 @@ export function planAdd(context: PlanningInput, body: unknown): Plan {
  * node already is planned as if it were not.
  * @throws CniError, PodwireError as ADD does
  */
-export function planAdds(context: PlanningInput, bodies: readonly unknown[]): Plan[] {
+export function planAdds(context: PlanContext, bodies: readonly unknown[]): Plan[] {
   return [...planEach(context, bodies)];
 }
 
@@ -63,7 +65,7 @@ const plansInOneTurn = 20;
  * @throws CniError, PodwireError as ADD does; REQUEST_INVALID for more than 1,000
  */
 export async function planAddsInTurns(
-  context: PlanningInput,
+  context: PlanContext,
   bodies: readonly unknown[],
   signal: AbortSignal,
 ): Promise<Plan[]> {
@@ -78,7 +80,7 @@ export async function planAddsInTurns(
   return plans;
 }
 
-function* planEach(context: PlanningInput, bodies: readonly unknown[]): Generator<Plan, void> {
+function* planEach(context: PlanContext, bodies: readonly unknown[]): Generator<Plan, void> {
   const requests = bodies.map(readRequest);
   const names = new Set(requests.map((request) => podName({ pod: podIdentityOf(request) })));
   const scratch = copyAllocations(context, names);
@@ -110,7 +112,7 @@ function copyAllocations(
   return allocations;
 }
 
-function planOne(context: PlanningInput, allocations: Allocations, request: AttachmentRequest): Plan {
+function planOne(context: PlanContext, allocations: Allocations, request: AttachmentRequest): Plan {
   const network = chooseNetwork(context.networks, request.config);
   const ipam = allocations.ipams.get(network)!;
   const wanted = readAddRequest(request);
@@ -139,7 +141,7 @@ function planOne(context: PlanningInput, allocations: Allocations, request: Atta
     addresses: record.leases.map(({ address }) => address),
     node: network.model.planNode(view()).filter((each) => !before.has(JSON.stringify(each))),
     // As the engine makes them.
-    resources: inApplyOrder(resourceKinds, record.resources),
+    resources: inApplyOrder(context.engine.kinds, record.resources),
     answer: record.answer,
   };
 }

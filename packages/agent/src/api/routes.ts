@@ -10,7 +10,6 @@ import { type EndpointContext, type EndpointState, ownedBy } from '../endpoints/
 import { findWarnings, type WarningSources } from '../endpoints/hidden-sockets.js';
 import { describeEndpoint, type EndpointRegistry, podName } from '../endpoints/registry.js';
 import type { EndpointRecord } from '../records/record.js';
-import { resourceKinds } from '../resource-kinds.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
 import { describeScopeProblems } from '../node/model-scopes.js';
@@ -185,10 +184,10 @@ function findTrace(traces: TraceLog, text: string): object {
 }
 
 /** With all the record has: resources and the answer to the runtime too. */
-function findOne(context: ViewSources, text: string): object {
+function findOne(context: ViewSources & Pick<EndpointContext, 'engine'>, text: string): object {
   const record = findRecord(context.endpoints, text);
   const { resources, answer } = record;
-  return { ...viewOne(context, record), resources: inApplyOrder(resourceKinds, resources), answer };
+  return { ...viewOne(context, record), resources: inApplyOrder(context.engine.kinds, resources), answer };
 }
 
 /** @throws PodwireError ENDPOINT_UNKNOWN; REQUEST_INVALID when several are called so */

@@ -85,7 +85,10 @@ async function makePlans(
   const bodies = manifests.map(toPlanBody);
   const asked = options.offline === true ? undefined : await askAgent(command, io, bodies, options);
   if (asked !== undefined) return { source: 'agent', plans: asked };
-  const { loadConfig, planWithoutAgent } = await import('@podwire/agent');
+  const [{ loadConfig }, { planWithoutAgent }] = await Promise.all([
+    import('@podwire/agent'),
+    import('@podwire/agent/offline'),
+  ]);
   const config: AgentConfig = loadConfig(options.config);
   const { mtu } = options;
   return {

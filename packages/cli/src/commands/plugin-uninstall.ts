@@ -1,4 +1,4 @@
-import type { NodeChange } from '@podwire/agent';
+import type { NodeChange } from '@podwire/agent/offline';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
@@ -38,7 +38,10 @@ export function define(command: Command, io: Io): void {
 
 async function run(command: Command, io: Io): Promise<void> {
   const choices = optionsOf(command) as unknown as Choices;
-  const { listAttachedPods, loadConfig, restoreNode } = await import('@podwire/agent');
+  const [{ loadConfig }, { listAttachedPods, restoreNode }] = await Promise.all([
+    import('@podwire/agent'),
+    import('@podwire/agent/offline'),
+  ]);
   const { uninstallPlugin } = await import('./install.js');
   const config = loadConfig(choices.config);
   if (choices.force !== true) await refuseWithPods(command, io, listAttachedPods(config));

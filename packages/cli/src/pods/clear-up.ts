@@ -1,7 +1,7 @@
 /** Leaves the machine as `podwire up` found it, once the agents that it had started have ended. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { NodeChange } from '@podwire/agent';
+import type { NodeChange } from '@podwire/agent/offline';
 import { hasCode } from '@podwire/platform';
 import type { Places } from './locate.js';
 import { findAgentConfig, removeAgentConfig } from './own-config.js';
@@ -20,7 +20,10 @@ export async function clearUp(places: Places, ground: Ground, signal: AbortSigna
 /** Nothing where the node agent was another's, or lived in another network namespace, which goes with those who made it. */
 async function restoreNetwork(places: Places, ground: Ground, signal: AbortSignal): Promise<NodeChange[]> {
   if (ground.network === undefined || ground.network !== readNetworkOf(process.pid)) return [];
-  const { loadConfig, restoreNode } = await import('@podwire/agent');
+  const [{ loadConfig }, { restoreNode }] = await Promise.all([
+    import('@podwire/agent'),
+    import('@podwire/agent/offline'),
+  ]);
   return restoreNode(loadConfig(findAgentConfig(places)), signal, 'podwire down');
 }
 

@@ -1,5 +1,5 @@
 /** The other way round than bringing up: no manifests, no pods, no agents that were started for them. */
-import type { NodeChange } from '@podwire/agent';
+import type { NodeChange } from '@podwire/agent/offline';
 import { PodwireError } from '@podwire/errors';
 import type { LocalApi } from '@podwire/local-api';
 import type { PodRemoved, PodView } from '@podwire/podlet';

@@ -1,4 +1,4 @@
-import type { NodeChange } from '@podwire/agent';
+import type { NodeChange } from '@podwire/agent/offline';
 import { type Colors, printable } from '../io.js';
 
 /** Changes of a node that is put back, a line for each thing. */
