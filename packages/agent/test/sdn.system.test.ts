@@ -12,13 +12,7 @@ import {
 } from '@podwire/testkit';
 import { addressesOf, type Machine } from './fakes/cluster-fixture.js';
 import { callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
-import {
-  changeNetwork,
-  clusterNetwork,
-  createSdnFixture,
-  namespace,
-  type SdnFixture,
-} from './fakes/sdn-fixture.js';
+import { changeNetwork, createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
 
 const podwire = defaultAgentEntry.slice(0, 1);
 
@@ -37,7 +31,6 @@ let pods: Record<'shop' | 'shopToo' | 'shopFar' | 'bank' | 'bankFar' | 'global',
 before(async () => {
   fixture = await createSdnFixture('sdn');
   [one, two] = fixture.machines as [Machine, Machine];
-  await fixture.apply(clusterNetwork);
   for (const name of ['default', 'shop', 'bank']) await fixture.apply(namespace(name));
   pods = {
     ...{

@@ -98,7 +98,11 @@ export interface FixtureOptions {
   /** Of the configuration as a whole. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Makes a machine ready for its agent. Resolves with more of its configuration. */
-  readonly prepare?: (host: ClusterHost, index: number, all: readonly ClusterHost[]) => Promise<Config>;
+  readonly prepare?: (
+    host: ClusterHost,
+    index: number,
+    all: { readonly hosts: readonly ClusterHost[]; readonly etcd: Etcd },
+  ) => Promise<Config>;
 }
 
 export async function createFixture(options: FixtureOptions): Promise<Fixture> {
@@ -148,7 +152,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
           host,
           await startAgent(host, {
             entry: agentEntry,
-            config: merge(configOf(nodeName), await prepare(host, index, hosts.hosts)),
+            config: merge(configOf(nodeName), await prepare(host, index, { hosts: hosts.hosts, etcd })),
             timeout: startTimeout,
           }),
         );

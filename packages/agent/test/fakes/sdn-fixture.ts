@@ -9,6 +9,7 @@ import {
   referenceOf,
 } from '@podwire/objects';
 import type { ClusterHost } from '@podwire/testkit';
+import type { Etcd } from '@podwire/testkit/etcd';
 import { OpenVSwitch } from '@podwire/testkit/openvswitch';
 import { createFixture, type Fixture, keys } from './cluster-fixture.js';
 
@@ -42,8 +43,10 @@ export async function createSdnFixture(name: string): Promise<SdnFixture> {
   let cable: Promise<void> | undefined;
   const fixture = await createFixture({
     ...{ name, pools: [], config: { networks: [{ name: 'default', model: 'sdn', options }] } },
-    async prepare(host, index, hosts) {
+    async prepare(host, index, { hosts, etcd }) {
       await (cable ??= connect(hosts));
+      // A node is ready when it has its subnet.
+      if (index === 0) await put(etcd, clusterNetwork);
       switches[index] = await startSwitch(host, index);
       return { openvswitch: { runDir: switches[index].runDir }, cluster: { address: addressOf(index) } };
     },
@@ -52,13 +55,7 @@ export async function createSdnFixture(name: string): Promise<SdnFixture> {
   return {
     ...fixture,
     switches,
-    async apply(object) {
-      await control([
-        'put',
-        objectKey(keys.root, referenceOf(object)),
-        encodeStoredObject(object, undefined, 0),
-      ]);
-    },
+    apply: (object) => put(fixture.etcd, object),
     async read(reference) {
       const key = objectKey(keys.root, reference);
       const value = (await control(['get', key, '--print-value-only'])).trim();
@@ -66,6 +63,11 @@ export async function createSdnFixture(name: string): Promise<SdnFixture> {
       return decodeStoredObject(keys.root, { key, value, revision: 0 }).stored?.object;
     },
   };
+}
+
+async function put(etcd: Etcd, object: AnyObject): Promise<void> {
+  const key = objectKey(keys.root, referenceOf(object));
+  await etcd.control(['put', key, encodeStoredObject(object, undefined, 0)]);
 }
 
 const addressOf = (index: number): string => `192.0.2.${index + 1}`;
