@@ -59,12 +59,15 @@ export function followAttachments(
   };
 }
 
-/** Where it is not known what a pod belongs to, everything that was planned stays. */
+/**
+ * Where it is not known what a pod belongs to, everything that was planned stays. An endpoint that is being wired has been planned with
+ * what was known then: it moves once its ADD lets go of it.
+ */
 function listMoved({ networks, endpoints, desired, log }: FollowContext): EndpointRecord[] {
   return endpoints.all().filter((record) => {
     const network = networkOf(networks, record);
     try {
-      return network !== undefined && record.phase === 'ready' && hasMoved(record, network, desired.read);
+      return network !== undefined && record.phase !== 'removing' && hasMoved(record, network, desired.read);
     } catch (err) {
       log.warn({ err, pod: describeEndpoint(record) }, 'a pod stays what it was in the cluster');
       return false;

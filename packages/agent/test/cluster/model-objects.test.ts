@@ -1,8 +1,10 @@
 /** A model whose nodes and pods wait for what objects of the cluster say of them. */
 import { PodwireError } from '@podwire/errors';
-import type { Attachment, NetworkModel } from '@podwire/network-contract';
+import { type Attachment, endpointKey, type NetworkModel } from '@podwire/network-contract';
 import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
+import { systemClock } from '@podwire/platform';
 import { expect, test } from 'vitest';
+import { followAttachments } from '../../src/endpoints/follow-attachments.js';
 import { indexModels, networkModels } from '../../src/models.js';
 import {
   createTestCluster,
@@ -114,6 +116,27 @@ test('the subnet of another node is behind that node', async () => {
   await apply(cluster, hostSubnet('n2', '10.130.0.0/23'));
   const blocks = () => one.member.peers.known.get('n2')?.blocks ?? [];
   await until(() => blocks().includes('10.130.0.0/23'));
+});
+
+test('a pod whose project changes while it is wired moves when its ADD is over', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  await apply(cluster, netNamespace('shop', 42));
+  const node = await startNode(cluster, 'n1');
+  const { context, member } = node;
+  await until(() => context.readiness.ready);
+  expect((await addPod(node, 'web')).ok).toBe(true);
+  const following = followAttachments(context, member, systemClock);
+  const [record] = context.endpoints.all();
+  // As an ADD does it, from its plan to its end.
+  await context.locks.withKey(endpointKey(record!.id), AbortSignal.timeout(30_000), async () => {
+    context.endpoints.put({ ...record!, phase: 'wiring' });
+    await apply(cluster, netNamespace('shop', 43));
+    await until(() => context.desired.read('test-project/shop')?.netid === 43);
+    context.endpoints.put(record!);
+  });
+  await until(() => context.endpoints.all()[0]!.endpoint.attachment?.project === 43);
+  await following.stop();
 });
 
 test('an agent that starts without the store has subnets and projects as they were', async () => {
