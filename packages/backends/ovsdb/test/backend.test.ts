@@ -8,32 +8,22 @@ import {
   type Resource,
   TouchIndex,
 } from '@podwire/engine';
-import { OvsdbClient } from '@podwire/ovsdb';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { OvsdbClient } from '@podwire/ovsdb';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSwitchBackend } from '../src/index.js';
 import { addForeignPort, bridge, owned, port, queue, removePort } from './compliance-subject.js';
+import { connect } from './connect.js';
 import { createFakeSwitch, type FakeSwitch } from './fake-switch.js';
 
 const node: Owned = { owner: 'node', resources: [bridge] };
 const all = [node, owned];
 const call = () => ({ signal: AbortSignal.timeout(20_000) });
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function connect({ client }: FakeSwitch): OvsdbClient {
-  const opened = new OvsdbClient({ database: 'Open_vSwitch', ...client });
-  ends.push(() => opened.close());
-  return opened;
-}
-
 function open(at: FakeSwitch) {
   const client = connect(at);
   const backend = createSwitchBackend(client);
   const engine = createEngine({ backends: [backend] });
-  ends.push(() => engine.close());
+  onTestFinished(() => engine.close());
   const send = client.transact.bind(client);
   return { client, backend, engine, send, transact: vi.spyOn(client, 'transact') };
 }
@@ -181,7 +171,7 @@ describe('transactions', () => {
     at.server.stop();
     const client = connect({ ...at, client: { ...at.client, timeout: 20 } });
     const engine = createEngine({ backends: [createSwitchBackend(client)] });
-    ends.push(() => engine.close());
+    onTestFinished(() => engine.close());
     await expect(engine.verify(node, call())).rejects.toMatchObject({ code: 'BACKEND_SILENT' });
     const [change] = await engine.reconcile([node], call());
     expect(change).toMatchObject({ action: 'failed', error: { code: 'BACKEND_SILENT' } });

@@ -1,9 +1,9 @@
 /** Ports that ovs-vswitchd makes a moment after their rows are written; here a fake plays it. */
 import { createEngine, type Engine, inApplyOrder, type Owned } from '@podwire/engine';
-import { OvsdbClient } from '@podwire/ovsdb';
 import { noFaults } from '@podwire/platform';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createSwitchBackend } from '../src/index.js';
+import { connect } from './connect.js';
 import { createFakeSwitch, type FakeSwitch } from './fake-switch.js';
 
 const call = () => ({ signal: AbortSignal.timeout(20_000) });
@@ -16,21 +16,10 @@ const attached: Owned = {
   ],
 };
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function connect({ client }: FakeSwitch): OvsdbClient {
-  const opened = new OvsdbClient({ database: 'Open_vSwitch', ...client });
-  ends.push(() => opened.close());
-  return opened;
-}
-
 function open(at: FakeSwitch, patience = 10_000) {
   const backend = createSwitchBackend(connect(at), { patience });
   const engine = createEngine({ backends: [backend] });
-  ends.push(() => engine.close());
+  onTestFinished(() => engine.close());
   return { backend, engine };
 }
 
