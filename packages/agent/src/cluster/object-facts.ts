@@ -6,9 +6,8 @@ import { describeError } from '@podwire/errors';
 import type { ObjectFacts } from '@podwire/network-contract';
 import { type AnyObject, decodeStoredObject, formatObjectProblem, objectKey } from '@podwire/objects';
 import type { FactName, FactSources, Journal } from '@podwire/planner';
-import { type Clock, Notify, pause } from '@podwire/platform';
-import type { Item, Revision, Store, WatchBatch } from '@podwire/store';
-import type { Log } from '../log.js';
+import { type Clock, groupBy, type Log, Notify, pause } from '@podwire/platform';
+import type { Change, Item, Revision, Store, WatchBatch } from '@podwire/store';
 
 export interface ObjectFactsOptions {
   /** Of all models of the node's networks. */
@@ -84,38 +83,55 @@ export class ObjectFactStore {
     }
   }
 
-  /** Follows the objects until the signal aborts. Never rejects. */
+  /**
+   * Follows the objects until the signal aborts, all of an API group in one watch: it has one order, so that the revision holds for
+   * each kind. Never rejects.
+   */
   async follow(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#options.kinds.map((kind) => this.#followKind(kind, signal)));
+    const groups = groupBy(this.#options.kinds, (kind) => groupPrefixOf(this.#prefixOf(kind)));
+    await Promise.all([...groups].map(([prefix, kinds]) => this.#followGroup(prefix, kinds, signal)));
   }
 
-  async #followKind(kind: ObjectFacts, signal: AbortSignal): Promise<void> {
-    const { store, root, clock, log } = this.#options;
-    const prefix = objectKey(root, { ...kind, name: '' });
+  async #followGroup(prefix: string, kinds: readonly ObjectFacts[], signal: AbortSignal): Promise<void> {
+    const { store, clock, log } = this.#options;
     while (!signal.aborted) {
       try {
         // Interruptions are told by the cluster's own watches; these recover as those do.
-        for await (const batch of store.watch(prefix, { signal })) this.#take(kind, prefix, batch);
+        for await (const batch of store.watch(prefix, { signal })) this.#take(kinds, batch);
       } catch (err) {
         if (signal.aborted) return;
-        log.error({ err, kind: kind.kind }, 'objects cannot be watched; it is tried again');
+        log.error({ err, prefix }, 'objects cannot be watched; it is tried again');
       }
       await pause(clock, watchAgainAfter, signal);
     }
   }
 
-  #take(kind: ObjectFacts, prefix: string, batch: WatchBatch): void {
+  #prefixOf(kind: ObjectFacts): string {
+    return objectKey(this.#options.root, { ...kind, name: '' });
+  }
+
+  #take(kinds: readonly ObjectFacts[], batch: WatchBatch): void {
     this.#revision = Math.max(this.#revision, batch.revision);
+    this.#note(kinds.flatMap((kind) => this.#readBatch(kind, this.#prefixOf(kind), batch)));
+  }
+
+  #readBatch(kind: ObjectFacts, prefix: string, batch: WatchBatch): SavedFact[] {
     if (batch.type === 'snapshot') {
       this.#listed.add(kind.fact);
-      return this.#note(this.#compare(kind, prefix, batch.items));
+      return this.#compare(
+        kind,
+        prefix,
+        batch.items.filter(({ key }) => key.startsWith(prefix)),
+      );
     }
-    const changes = batch.changes.flatMap((change) =>
-      change.type === 'put'
-        ? this.#read(kind, prefix, change.item)
-        : [this.#forget(kind, change.key.slice(prefix.length))],
-    );
-    this.#note(changes);
+    const keyOf = (change: Change): string => (change.type === 'put' ? change.item.key : change.key);
+    return batch.changes
+      .filter((change) => keyOf(change).startsWith(prefix))
+      .flatMap((change) =>
+        change.type === 'put'
+          ? this.#read(kind, prefix, change.item)
+          : [this.#forget(kind, change.key.slice(prefix.length))],
+      );
   }
 
   /** All that a snapshot has, and what has gone since. */
@@ -166,6 +182,9 @@ export class ObjectFactStore {
       }
   }
 }
+
+/** `…/objects/GROUP/` of `…/objects/GROUP/KIND/_/`. */
+const groupPrefixOf = (prefix: string): string => prefix.replace(/[^/]+\/[^/]+\/$/, '');
 
 const nameOf = ({ fact }: ObjectFacts, id: string): FactName => `${fact}/${id}` as FactName;
 

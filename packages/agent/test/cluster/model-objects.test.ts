@@ -2,11 +2,15 @@
 import { PodwireError } from '@podwire/errors';
 import { type Attachment, endpointKey, type NetworkModel } from '@podwire/network-contract';
 import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
-import { systemClock } from '@podwire/platform';
+import { silentLog, systemClock } from '@podwire/platform';
+import type { Store } from '@podwire/store';
 import { expect, test } from 'vitest';
+import { ObjectFactStore } from '../../src/cluster/object-facts.js';
+import { openObjectJournal } from '../../src/cluster/object-journal.js';
 import { followAttachments } from '../../src/endpoints/follow-attachments.js';
 import { indexModels, networkModels } from '../../src/models.js';
 import {
+  createMemoryFiles,
   createTestCluster,
   keys,
   type NodeOptions,
@@ -177,4 +181,25 @@ test('an object that becomes unreadable counts as it was, and is a problem', asy
     /^OBJECT_INVALID: .*NetNamespace\/_\/shop: .*netid.*what it said before counts/,
   );
   expect(node.context.desired.read('test-project/shop')).toEqual({ netid: 42 });
+});
+
+test('all kinds of a group are followed by one watch, whose revision holds for each of them', async () => {
+  const opened: string[] = [];
+  const stopped = new AbortController();
+  const store: Pick<Store, 'watch'> = {
+    async *watch(prefix) {
+      opened.push(prefix);
+      yield { type: 'snapshot', items: [], revision: 7 };
+      await new Promise((resolve) => stopped.signal.addEventListener('abort', resolve));
+    },
+  };
+  const journal = openObjectJournal(createMemoryFiles(), silentLog);
+  const objects = new ObjectFactStore({
+    ...{ kinds: model.objects!, store, root: keys.root, journal, clock: systemClock, log: silentLog },
+  });
+  const following = objects.follow(stopped.signal);
+  await objects.until(() => objects.areKnown, stopped.signal);
+  expect([opened, objects.revision]).toEqual([['/podwire/objects/network.openshift.io/'], 7]);
+  stopped.abort();
+  await following;
 });
