@@ -3,11 +3,14 @@
  * a VNID that is asked for is made.
  */
 import {
-  networkAnnotations,
   type AnyObject,
+  networkAnnotations,
   type ObjectReference,
   type ObjectSource,
+  referenceKey,
+  referenceOf,
   type Revision,
+  type StoredObject,
 } from '@podwire/objects';
 import type { Clock } from '@podwire/platform';
 
@@ -26,11 +29,11 @@ export interface Settled {
 
 const apiVersion = 'network.openshift.io/v1';
 /** Milliseconds between two looks. */
-const pause = 20;
+const pause = 50;
 
 /** Waits for the controller. Resolves at once for objects that are not its business. */
 export async function settleSdn(
-  source: Pick<ObjectSource, 'get'>,
+  source: Pick<ObjectSource, 'list'>,
   applied: readonly ObjectReference[],
   { clock, milliseconds, signal }: SettleOptions,
 ): Promise<Settled> {
@@ -38,9 +41,11 @@ export async function settleSdn(
   let left = applied.filter(isConcerned);
   let revision = 0;
   while (left.length > 0) {
-    const looks = await Promise.all(left.map((each) => findAnswer(source, each, signal)));
-    revision = Math.max(revision, ...looks.map((found) => found ?? 0));
-    left = left.filter((_, index) => looks[index] === undefined);
+    const { objects } = await source.list({ signal });
+    const stored = new Map(objects.map((each) => [referenceKey(referenceOf(each.object)), each]));
+    const answers = left.map((each) => findAnswer(stored, each));
+    revision = Math.max(revision, ...answers.map((found) => found ?? 0));
+    left = left.filter((_, index) => answers[index] === undefined);
     if (left.length === 0 || clock.elapsed() >= end) break;
     await clock.sleep(pause, signal);
   }
@@ -51,20 +56,19 @@ const isConcerned = ({ kind, apiVersion: version }: ObjectReference): boolean =>
   version === apiVersion || (version === 'v1' && kind === 'Namespace');
 
 /** The revision of what answers the object; undefined while there is no answer. */
-async function findAnswer(
-  source: Pick<ObjectSource, 'get'>,
+function findAnswer(
+  stored: ReadonlyMap<string, StoredObject>,
   reference: ObjectReference,
-  signal: AbortSignal,
-): Promise<Revision | undefined> {
-  const get = (kind: string, name: string) => source.get({ apiVersion, kind, name }, { signal });
-  const network = await get('ClusterNetwork', 'default');
+): Revision | undefined {
+  const find = (kind: string, name: string) => stored.get(referenceKey({ apiVersion, kind, name }));
+  const network = find('ClusterNetwork', 'default');
   // Nothing is handed out then.
   if (network === undefined) return 0;
-  if (reference.kind === 'Namespace') return (await get('NetNamespace', reference.name))?.revision;
-  if (reference.kind === 'ClusterNetwork') return (await get('NetNamespace', 'default'))?.revision;
-  const stored = await source.get(reference, { signal });
-  if (stored === undefined) return 0;
-  return isMultitenant(network.object) && isChangeWanted(stored.object) ? undefined : stored.revision;
+  if (reference.kind === 'Namespace') return find('NetNamespace', reference.name)?.revision;
+  if (reference.kind === 'ClusterNetwork') return find('NetNamespace', 'default')?.revision;
+  const own = stored.get(referenceKey(reference));
+  if (own === undefined) return 0;
+  return isMultitenant(network.object) && isChangeWanted(own.object) ? undefined : own.revision;
 }
 
 const isMultitenant = (network: AnyObject): boolean =>
