@@ -106,7 +106,9 @@ export function bundleOpenshift({
   runDirectory = '/var/run/openshift-sdn/cniserver',
   ...options
 }: OpenshiftBuildOptions): Promise<void> {
-  return bundle('openshift-sdn.ts', options, { RUN_DIRECTORY: JSON.stringify(runDirectory) });
+  // `podwire install` and `podwire uninstall` know their own programs by the second line.
+  const banner = '// Podwire CNI plugin openshift-sdn';
+  return bundle('openshift-sdn.ts', options, { RUN_DIRECTORY: JSON.stringify(runDirectory) }, banner);
 }
 
 /** Writes one file that runs without an extension, as CommonJS and as an ES module. */
@@ -114,6 +116,7 @@ async function bundle(
   entry: string,
   { sources, output }: Pick<BuildOptions, 'sources' | 'output'>,
   define: Readonly<Record<string, string>>,
+  ...banner: readonly string[]
 ): Promise<void> {
   const bundled = await build({
     entryPoints: [path.join(sources, entry)],
@@ -122,7 +125,7 @@ async function bundle(
     platform: 'node',
     target: 'node20',
     format: 'iife',
-    banner: { js: '#!/usr/bin/env node' },
+    banner: { js: ['#!/usr/bin/env node', ...banner].join('\n') },
     define,
     logLevel: 'silent',
   });

@@ -71,10 +71,10 @@ describe('the plugin of OpenShift SDN with Podwire’s server', () => {
 
   async function start(handle: PodHandler): Promise<void> {
     server = await startOpenshiftCniServer({
-      ...{ directory: runDirectory, config: { mtu: 1450, serviceNetworkCidr: '172.30.0.0/16' }, handle },
-      ...{ hostVeth: 'optional', deadline: 30_000, maxConnections: 10, peerCredentials },
-      ...{ clock: systemClock, log: silentLog },
+      ...{ directory: runDirectory, handle, hostVeth: 'refused', deadline: 30_000, maxConnections: 10 },
+      ...{ peerCredentials, clock: systemClock, log: silentLog },
     });
+    server.publish({ mtu: 1450, serviceNetworkCidr: '172.30.0.0/16' });
   }
 
   it('carries an ADD, and prints its result under 0.2.0 as the original does', async () => {

@@ -17,8 +17,9 @@ import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
 import type { ReconcileLoop } from './reconcile-loop.js';
 import { LiveConfig } from './reload/live-config.js';
-import { changeNetwork, type Network } from './networks.js';
+import { changeNetwork, chooseNetwork, type Network } from './networks.js';
 import { type CniServer, startCniServer } from './server/cni-server.js';
+import type { NodeConfig, OpenshiftCniServer } from '@podwire/openshift-cni';
 
 /** Milliseconds. */
 const policyWait = 1_000;
@@ -79,7 +80,8 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       context.log.info('stopping');
       stopped.abort();
       await Promise.all([watching, repairing, moving?.stop()]);
-      await sockets.cni.stop(configuration.running.deadlines.stop);
+      const patience = configuration.running.deadlines.stop;
+      await Promise.all([sockets.cni.stop(patience), sockets.openshift?.stop(patience)]);
       context.pendingAdds.stop();
       await reconciler.stop();
       await (context.policy ?? switchedOff)?.stop();
@@ -185,6 +187,7 @@ function countOwners(leases: readonly Lease[], pool: string): number {
 
 interface Sockets {
   readonly cni: CniServer;
+  readonly openshift: OpenshiftCniServer | undefined;
   readonly api: ApiServer;
   readonly metrics: MetricsListener;
 }
@@ -204,14 +207,39 @@ async function openSockets(
     peerCredentials,
     log,
   });
+  let openshift: OpenshiftCniServer | undefined;
   try {
+    openshift = await openOpenshiftSocket(config, dependencies, parts);
     const facts = { configuration, connections: () => cni.connections };
     const api = describeApi(config, dependencies, parts, facts);
-    return { cni, ...(await startApi(config, api, dependencies)) };
+    return { cni, openshift, ...(await startApi(config, api, dependencies)) };
   } catch (error) {
-    await cni.stop(0);
+    await Promise.all([cni.stop(0), openshift?.stop(0)]);
     throw error;
   }
+}
+
+/** Undefined where it is not configured; its code is not loaded then. */
+async function openOpenshiftSocket(
+  { openshiftCni: config, limits, deadlines }: AgentConfig,
+  { peerCredentials, log }: AgentDependencies,
+  { context, service, reconciler }: AgentParts,
+): Promise<OpenshiftCniServer | undefined> {
+  if (config === undefined) return undefined;
+  const { openOpenshiftCni } = await import('./server/openshift-cni.js');
+  return openOpenshiftCni({
+    ...{ config, maxConnections: limits.connections, deadline: deadlines.request, peerCredentials, log },
+    serve: (received, answer) => serveRequest(service, received, answer),
+    ready: reconciler.ready,
+    describeNode: () => describeForOpenshift(context),
+  });
+}
+
+/** Facts of the node for OpenShift's plugin, of the network that its pods get. */
+function describeForOpenshift({ networks, node }: Pick<EndpointContext, 'networks' | 'node'>): NodeConfig {
+  const network = chooseNetwork(networks, { name: 'openshift-sdn' });
+  const serviceNetworkCidr = network.model.serviceNetwork?.(network.view);
+  return { mtu: node.view(network).mtu, ...compact({ serviceNetworkCidr }) };
 }
 
 function describeApi(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isOwnConflist, renderConflist } from '../src/commands/install-conflist.js';
-import { withInterpreter } from '../src/commands/install.js';
+import { withInterpreter } from '../src/commands/install-programs.js';
 
 describe('renderConflist', () => {
   it('writes what the documentation promises', () => {

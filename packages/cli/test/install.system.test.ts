@@ -8,8 +8,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PodwireError } from '@podwire/errors';
+import { renderNetworkConfig } from '@podwire/openshift-cni';
 import { type InstallOptions, installPlugin, uninstallPlugin } from '../src/commands/install.js';
 import { renderConflist } from '../src/commands/install-conflist.js';
+import { installOpenshift } from '../src/commands/install-openshift.js';
 import type { Io } from '../src/io.js';
 import { runPodwire } from '../src/program.js';
 
@@ -249,6 +251,50 @@ describe('uninstallPlugin', () => {
       'absent',
       'absent',
     ]);
+  });
+});
+
+describe('installOpenshift', () => {
+  const place = (): string => path.join(folders.cniBinDir, 'openshift-sdn');
+  const config = (): string => path.join(folders.cniConfDir, '80-openshift-network.conf');
+
+  it('installs openshift-sdn alone, and uninstallPlugin takes it away with the configuration of the agent', async () => {
+    const installed = await installOpenshift(folders);
+    assert.deepEqual(installed, {
+      plugin: 'openshift-sdn',
+      changes: [
+        { path: folders.cniBinDir, action: 'created' },
+        { path: folders.cniConfDir, action: 'created' },
+        { path: place(), action: 'created' },
+      ],
+    });
+    assert.equal(versionsOf(place()), '0.3.1');
+    assert.deepEqual(actions(await installOpenshift(folders)), ['unchanged', 'unchanged', 'unchanged']);
+    fs.writeFileSync(config(), renderNetworkConfig('0.2.0'));
+    const removed = await uninstallPlugin(folders);
+    assert.deepEqual(removed.changes.slice(3, 5), [
+      { path: config(), action: 'removed' },
+      { path: place(), action: 'removed' },
+    ]);
+    assert.deepEqual(everything(), []);
+  });
+
+  it('leaves the plugin of OpenShift and its configuration alone', async () => {
+    makeFolders();
+    fs.writeFileSync(place(), '#!/bin/sh');
+    fs.writeFileSync(config(), renderNetworkConfig('0.3.1'));
+    await assert.rejects(installOpenshift(folders), coded('INSTALL_REFUSED', /openshift-sdn/));
+    assert.deepEqual(actions(await uninstallPlugin(folders)), ['absent', 'absent', 'absent']);
+    assert.equal(fs.readFileSync(place(), 'utf8'), '#!/bin/sh');
+    await installOpenshift({ ...folders, force: true });
+    assert.equal(versionsOf(place()), '0.3.1');
+  });
+
+  it('keeps a configuration that was changed since', async () => {
+    await installOpenshift(folders);
+    fs.writeFileSync(config(), renderNetworkConfig('0.2.0').replace('}', ', "mtu": 1400 }'));
+    const changes = actions(await uninstallPlugin(folders));
+    assert.deepEqual(changes.slice(3, 5), ['kept', 'removed']);
   });
 });
 

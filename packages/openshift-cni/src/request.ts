@@ -34,7 +34,7 @@ export interface PodRequest {
   readonly pod: { readonly namespace: string; readonly name: string };
   readonly args: CniArgs;
   readonly config: RequestConfig;
-  /** The end on the host of the veth pair that the caller has made. Absent: the caller has made none. */
+  /** The end on the host of the veth pair that the caller has made. Absent: it has made none. */
   readonly hostVeth?: string;
   /** The same request for Podwire's own CNI server. */
   readonly plugin: PluginRequest;
@@ -42,10 +42,10 @@ export interface PodRequest {
 
 export interface DecodeOptions {
   /**
-   * How an ADD is taken whose caller has made no veth pair: `required` refuses it as the original does, `optional` is for
-   * a server that makes the pair itself.
+   * `required`: an ADD whose caller has made no veth pair is refused, as the original does it. `refused` is for a server that makes the
+   * pair itself: it refuses the plugin of OpenShift SDN, which has made one.
    */
-  readonly hostVeth: 'required' | 'optional';
+  readonly hostVeth: 'required' | 'refused';
 }
 
 const limits: JsonLimits = { ...requestLimits, maxBytes: maxRequestBytes };
@@ -78,8 +78,7 @@ export function decodeRequest(body: Uint8Array, { hostVeth }: DecodeOptions): Po
   const command = env.get('CNI_COMMAND') ?? '';
   const containerId = requireVariable(env, 'CNI_CONTAINERID');
   const netns = requireVariable(env, 'CNI_NETNS');
-  if (command === 'ADD' && hostVeth === 'required' && envelope.hostVeth === '')
-    throw refused('missing HostVeth');
+  if (command === 'ADD') checkLink(envelope.hostVeth, hostVeth);
   const args = readArgs(env);
   const pod = { namespace: readPod(args, 'K8S_POD_NAMESPACE'), name: readPod(args, 'K8S_POD_NAME') };
   // UPDATE is there in the original, too, but only its own node process asks for it.
@@ -107,6 +106,14 @@ function requireVariable(env: ReadonlyMap<string, string>, name: string): string
   const value = env.get(name);
   if (value === undefined) throw refused(`missing ${name}`);
   return value;
+}
+
+function checkLink(hostVeth: string, wanted: DecodeOptions['hostVeth']): void {
+  if (wanted === 'required' && hostVeth === '') throw refused('missing HostVeth');
+  if (wanted === 'refused' && hostVeth !== '')
+    throw refused(
+      `HostVeth is ${hostVeth}, but this node makes links itself: install Podwire's openshift-sdn`,
+    );
 }
 
 /** Spaces around keys and values are no part of them. */

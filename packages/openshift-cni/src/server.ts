@@ -12,25 +12,29 @@ import { serveRequest, type ServeOptions } from './serve.js';
 export interface OpenshiftCniServerOptions extends ServeOptions {
   /** `runDirectory`, unless it is a test. */
   readonly directory: string;
-  readonly config: NodeConfig;
   readonly maxConnections: number;
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
 }
 
 export interface OpenshiftCniServer {
+  /**
+   * Writes config.json, in place of an earlier one: plugins ask from then on.
+   * @throws PodwireError CONFIG_INVALID when it cannot be written
+   */
+  publish(config: NodeConfig): void;
   /** Takes no new connection, and resolves when the open ones are answered or the time (milliseconds) is over. */
   stop(deadline: number): Promise<void>;
 }
 
 /**
- * Listens in a directory of mode 0700, on a socket of mode 0600, and writes config.json once it does, so that a plugin that
- * finds the file finds the server. Both come back when they are deleted with the socket.
+ * Listens in a directory of mode 0700, on a socket of mode 0600. A config.json of an earlier life is removed: without it a plugin
+ * says that the node is not ready.
  * @throws PodwireError AGENT_RUNNING when another process listens there, CONFIG_INVALID when the place is not safe or usable
  */
 export async function startOpenshiftCniServer(
   options: OpenshiftCniServerOptions,
 ): Promise<OpenshiftCniServer> {
-  const { directory, config, log } = options;
+  const { directory, log } = options;
   const file = path.join(directory, socketName);
   clearDirectory(directory);
   const servers: http.Server[] = [];
@@ -39,22 +43,22 @@ export async function startOpenshiftCniServer(
     servers.push(server);
     return server;
   };
+  let published: NodeConfig | undefined;
   const listener = await listenDurably(create, file, (err) => {
     if (err !== undefined)
       log.error({ socket: file, err }, 'the socket was deleted, and could not be made again yet');
-    else rewriteConfig(options, file);
+    else rewriteConfig(options, published, file);
   });
-  const stop = (deadline: number): Promise<void> => stopServers(servers, () => listener.close(), deadline);
-  try {
-    writeNodeConfig(directory, config);
-  } catch (error) {
-    await stop(0);
-    throw error;
-  }
+  removeConfig(options);
   return {
-    stop: (deadline) => {
+    publish(config) {
+      writeNodeConfig(directory, config);
+      published = config;
+    },
+    stop(deadline) {
+      published = undefined;
       removeConfig(options);
-      return stop(deadline);
+      return stopServers(servers, () => listener.close(), deadline);
     },
   };
 }
@@ -67,9 +71,13 @@ function removeConfig({ directory, log }: OpenshiftCniServerOptions): void {
   }
 }
 
-function rewriteConfig({ directory, config, log }: OpenshiftCniServerOptions, socket: string): void {
+function rewriteConfig(
+  { directory, log }: OpenshiftCniServerOptions,
+  config: NodeConfig | undefined,
+  socket: string,
+): void {
   try {
-    writeNodeConfig(directory, config);
+    if (config !== undefined) writeNodeConfig(directory, config);
     log.warn({ socket }, 'the socket was deleted, and is there again');
   } catch (err) {
     log.error({ err }, 'the configuration for the plugin could not be written');

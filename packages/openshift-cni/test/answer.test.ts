@@ -28,7 +28,8 @@ const result: Result = {
 
 function requestOf(cniVersion: string, changes: { without?: string; with?: Record<string, string> } = {}) {
   const config = JSON.stringify({ cniVersion, name: 'openshift-sdn', type: 'openshift-sdn' });
-  return decodeRequest(Buffer.from(buildBody({ config, ...changes })), { hostVeth: 'optional' });
+  const hostVeth = changes.without === 'hostVeth' ? 'refused' : 'required';
+  return decodeRequest(Buffer.from(buildBody({ config, ...changes })), { hostVeth });
 }
 
 describe('the answer to an ADD', () => {

@@ -3,10 +3,9 @@ import { type OpenshiftCniServer, startOpenshiftCniServer } from '@podwire/opens
 import { silentLog, systemClock } from '@podwire/platform';
 
 /** Gives each pod the same address. */
-export function serve(directory: string): Promise<OpenshiftCniServer> {
-  return startOpenshiftCniServer({
+export async function serve(directory: string): Promise<OpenshiftCniServer> {
+  const server = await startOpenshiftCniServer({
     directory, // runDirectory, on a node
-    config: { mtu: 1450, serviceNetworkCidr: '172.30.0.0/16' },
     hostVeth: 'required',
     async handle({ command }, { answer }) {
       if (command === 'DEL') return answer();
@@ -17,4 +16,6 @@ export function serve(directory: string): Promise<OpenshiftCniServer> {
     maxConnections: 100,
     ...{ peerCredentials, clock: systemClock, log: silentLog },
   });
+  server.publish({ mtu: 1450, serviceNetworkCidr: '172.30.0.0/16' }); // plugins ask from here on
+  return server;
 }

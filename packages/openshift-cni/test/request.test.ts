@@ -50,9 +50,12 @@ describe('a request', () => {
     expect(request).not.toHaveProperty('hostVeth');
   });
 
-  test('of ADD needs no veth pair where the server makes it', () => {
-    expect(decode(buildBody({ without: 'hostVeth' }), 'optional')).not.toHaveProperty('hostVeth');
-    expect(decode(buildBody(), 'optional')).toHaveProperty('hostVeth', 'veth1');
+  test('of ADD comes without a veth pair where the server makes it, and only so', () => {
+    expect(decode(buildBody({ without: 'hostVeth' }), 'refused')).not.toHaveProperty('hostVeth');
+    expect(() => decode(buildBody(), 'refused')).toThrow(
+      'HostVeth is veth1, but this node makes links itself',
+    );
+    expect(decode(buildBody({ with: { CNI_COMMAND: 'DEL' } }), 'refused').command).toBe('DEL');
   });
 });
 

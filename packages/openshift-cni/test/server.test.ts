@@ -7,7 +7,7 @@ import { PodwireError } from '@podwire/errors';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Call, handleBy, type PodHandler, type PodRequest } from '../src/index.js';
 import { addBody, bad, good, methodNotAllowed, refusals, result020, result031 } from './recorded.js';
-import { exchange, httpRequest, makeDirectory, startServer } from './started-server.js';
+import { exchange, httpRequest, listen, makeDirectory, startServer } from './started-server.js';
 import { buildBody } from './support.js';
 
 const result: Result = { ...(JSON.parse(result031) as Result), cniVersion: '1.1.0' };
@@ -244,12 +244,23 @@ test('leaves a server that runs there alone', async () => {
   expect(await exchange(directory, httpRequest(del))).toBe(good(''));
 });
 
-test('leaves no socket when config.json cannot be written', async () => {
+test('says so when config.json cannot be written, and goes on', async () => {
+  const directory = path.join(makeDirectory(), 'cniserver');
+  const { server } = await startServer(giveResult, { directory });
+  fs.rmSync(path.join(directory, 'config.json'));
+  fs.mkdirSync(path.join(directory, 'config.json'));
+  expect(() => server.publish({ mtu: 1450 })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+  expect(await exchange(directory, httpRequest(del))).toBe(good(''));
+});
+
+test('removes a config.json of an earlier life, and has none before it is published', async () => {
   const directory = path.join(makeDirectory(), 'cniserver');
   fs.mkdirSync(directory, { mode: 0o700 });
-  fs.mkdirSync(path.join(directory, 'config.json'));
-  await expect(startServer(giveResult, { directory })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
-  expect(fs.existsSync(path.join(directory, 'socket'))).toBe(false);
+  fs.writeFileSync(path.join(directory, 'config.json'), '{"mtu":9000}');
+  const { server } = await listen(giveResult, { directory });
+  expect(fs.readdirSync(directory)).toEqual(['socket']);
+  server.publish({ mtu: 1450 });
+  expect(fs.readFileSync(path.join(directory, 'config.json'), 'utf8')).toBe('{"mtu":1450}');
 });
 
 test('removes config.json and the socket when it stops, and lets open requests end', async () => {

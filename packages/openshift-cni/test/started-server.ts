@@ -21,23 +21,29 @@ export function makeDirectory(): string {
 
 export type Options = Partial<Omit<OpenshiftCniServerOptions, 'log'>>;
 
-/** A server in a new directory, at the time of the recorded answers. */
-export async function startServer(handle: PodHandler, options: Options = {}) {
+/** A server in a new directory, at the time of the recorded answers. It has published nothing. */
+export async function listen(handle: PodHandler, options: Options = {}) {
   const directory = path.join(makeDirectory(), 'openshift-sdn/cniserver');
   const logged: Logged[] = [];
   const write = (level: string) => (fields: object, message: string) =>
     void logged.push({ level, fields: fields as Record<string, unknown>, message });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  const config = JSON.parse(configJson) as { mtu: number; serviceNetworkCIDR: string };
   const server = await startOpenshiftCniServer({
     ...{ directory, handle, log, deadline: 30_000, maxConnections: 10, hostVeth: 'required' },
-    config: { mtu: config.mtu, serviceNetworkCidr: config.serviceNetworkCIDR },
     clock: createTestClock({ epoch: Date.parse(date) }),
     peerCredentials: () => ({ pid: 1, uid: 0, gid: 0 }),
     ...options,
   });
   onTestFinished(() => server.stop(0));
   return { server, logged, directory: options.directory ?? directory };
+}
+
+/** The same, with the config.json that was recorded. */
+export async function startServer(handle: PodHandler, options: Options = {}) {
+  const started = await listen(handle, options);
+  const { mtu, serviceNetworkCIDR } = JSON.parse(configJson) as { mtu: number; serviceNetworkCIDR: string };
+  started.server.publish({ mtu, serviceNetworkCidr: serviceNetworkCIDR });
+  return started;
 }
 
 /** Sends bytes, and returns what comes until the server closes. */

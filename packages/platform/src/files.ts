@@ -10,7 +10,7 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
 }
 
 export interface ReplaceOptions {
-  /** Of the new file; that of the process by default. */
+  /** Of the new file, whatever the umask is; that of the process by default. */
   readonly mode?: number;
 }
 
@@ -29,8 +29,12 @@ export function replaceFileSync(
   // A file that a killed process left would keep its mode.
   nodeFsSync.rmSync(temporary, { force: true });
   nodeFsSync.writeFileSync(temporary, data, { flush, ...(mode !== undefined && { mode }) });
+  if (isForOthers(mode)) nodeFsSync.chmodSync(temporary, mode);
   nodeFsSync.renameSync(temporary, file);
 }
+
+/** A service's umask (0077) would take rights of group and others away. */
+const isForOthers = (mode: number | undefined): mode is number => mode !== undefined && (mode & 0o077) !== 0;
 
 export type AsyncFiles = Pick<typeof nodeFs, 'open' | 'rename' | 'unlink'>;
 
@@ -74,6 +78,7 @@ async function writeNew(
   const handle = await fs.open(file, 'w', mode);
   try {
     await handle.writeFile(data);
+    if (isForOthers(mode)) await handle.chmod(mode);
     if (durable) await handle.sync();
   } finally {
     await handle.close();

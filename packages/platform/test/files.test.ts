@@ -28,6 +28,20 @@ test('a file has its mode also where a killed process left a temporary one with 
   expect(fs.readdirSync(directory)).toEqual(['a']);
 });
 
+test('a file has its mode whatever the umask of the service is', async () => {
+  const file = path.join(directory, 'a');
+  const modeOf = (): number => fs.statSync(file).mode & 0o777;
+  const before = process.umask(0o077);
+  try {
+    replaceFileSync(file, 'one', { mode: 0o444 });
+    expect(modeOf()).toBe(0o444);
+    await replaceFile(file, 'two', { mode: 0o644 });
+    expect(modeOf()).toBe(0o644);
+  } finally {
+    process.umask(before);
+  }
+});
+
 test('overlapping calls do not disturb each other', async () => {
   const file = path.join(directory, 'a');
   await Promise.all(['one', 'two', 'three'].map((text) => replaceFile(file, text)));

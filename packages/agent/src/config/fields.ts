@@ -29,10 +29,14 @@ export const absolutePath = z
   .refine((value) => path.isAbsolute(value) && !value.includes('\0'), 'must be an absolute path')
   .transform((value) => path.normalize(value));
 
-export const socketPath = absolutePath.refine(
-  (value) => Buffer.byteLength(value) <= longestSocketPath,
-  `must be at most ${longestSocketPath} bytes long (unix(7))`,
-);
+/** A path to which these characters are added for a socket. */
+export const socketPathIn = (suffix: string) =>
+  absolutePath.refine(
+    (value) => Buffer.byteLength(value + suffix) <= longestSocketPath,
+    `must be at most ${longestSocketPath - suffix.length} bytes long (unix(7))`,
+  );
+
+export const socketPath = socketPathIn('');
 
 /** `127.0.0.1:PORT`, `[::1]:PORT` or `localhost:PORT`: nothing beyond this machine may ask. */
 export const loopbackListener = z.string().transform((text, context): { host: string; port: number } => {

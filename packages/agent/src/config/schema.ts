@@ -7,7 +7,7 @@ import { type FailsafePort, usualFailsafes } from '@podwire/network-policy';
 import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { networkModels } from '../models.js';
-import { absolutePath, duration, loopbackListener, name, socketPath } from './fields.js';
+import { absolutePath, duration, loopbackListener, name, socketPath, socketPathIn } from './fields.js';
 import { type Models, networkSchema } from './network.js';
 import { poolProblems } from './pool.js';
 
@@ -112,6 +112,10 @@ const fieldsFor = (models: Models) =>
     openvswitch: openvswitch.prefault({}).meta({
       description: 'Open vSwitch of the node, where the model of a network needs it.',
     }),
+    openshiftCni: openshiftCni.optional().meta({
+      description:
+        'Serves the CNI plugin `openshift-sdn` as the node of OpenShift SDN does; `{}` has its usual places.',
+    }),
     objects: objects.prefault({}).meta({ description: 'Where objects are kept that people apply.' }),
     policy: policy.prefault({}).meta({ description: 'Who may talk to whom.' }),
     deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
@@ -122,6 +126,20 @@ const openvswitch = z.strictObject({
   runDir: absolutePath.prefault('/run/openvswitch').meta({
     description:
       'Where ovsdb-server and ovs-vswitchd have their sockets: `db.sock`, and one for each bridge.',
+  }),
+});
+
+const openshiftCni = z.strictObject({
+  directory: socketPathIn('/socket').prefault('/var/run/openshift-sdn/cniserver').meta({
+    description:
+      'Where the plugin asks: `socket`, and `config.json`, which is there while the node serves it.',
+  }),
+  networkConfigDir: absolutePath.prefault('/etc/cni/net.d').meta({
+    description:
+      'Where container runtimes look for networks. `80-openshift-network.conf` is written there once the node serves pods.',
+  }),
+  cniVersion: z.enum(['0.2.0', '0.3.1']).default('0.2.0').meta({
+    description: 'The version in that file: releases of OpenShift have had one or the other.',
   }),
 });
 

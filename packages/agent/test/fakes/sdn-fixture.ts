@@ -37,8 +37,14 @@ export const namespace = (name: string): AnyObject => ({
   ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
 });
 
-/** Two machines. Tunnels go through a cable of their own, since the switch has both ends of it. */
-export async function createSdnFixture(name: string): Promise<SdnFixture> {
+/**
+ * Two machines. Tunnels go through a cable of their own, since the switch has both ends of it.
+ * @param configOf gives more of the configuration of a machine's agent
+ */
+export async function createSdnFixture(
+  name: string,
+  configOf: (host: ClusterHost) => object = () => ({}),
+): Promise<SdnFixture> {
   const switches: OpenVSwitch[] = [];
   let cable: Promise<void> | undefined;
   const fixture = await createFixture({
@@ -48,7 +54,8 @@ export async function createSdnFixture(name: string): Promise<SdnFixture> {
       // A node is ready when it has its subnet.
       if (index === 0) await put(etcd, clusterNetwork);
       switches[index] = await startSwitch(host, index);
-      return { openvswitch: { runDir: switches[index].runDir }, cluster: { address: addressOf(index) } };
+      const { runDir } = switches[index];
+      return { openvswitch: { runDir }, cluster: { address: addressOf(index) }, ...configOf(host) };
     },
   });
   const control = (words: readonly string[]): Promise<string> => fixture.etcd.control(words);

@@ -2,7 +2,7 @@
 import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { type Colors, printable } from '../io.js';
-import type { FoldersOptions } from './install.js';
+import type { FoldersOptions } from './install-programs.js';
 import type { FileChange } from './install-files.js';
 
 export interface FolderChoices {

@@ -3,12 +3,14 @@ import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
 import type { PluginChoice } from './install.js';
+import type { InstallResult } from './install-programs.js';
 import { addFolders, describeChanges, type FolderChoices, foldersOf } from './plugin-folders.js';
 
 interface Choices extends FolderChoices {
   readonly cniSocket?: string;
   readonly name?: string;
   readonly plugin?: PluginChoice;
+  readonly openshift?: boolean;
 }
 
 /** `podwire install` */
@@ -20,31 +22,52 @@ export function define(command: Command, io: Io): void {
     .option('--cni-socket <file>', "the agent's socket for plugins (default: /run/podwire/cni.sock)")
     .option('--name <name>', 'the name of the CNI network (default: podwire)')
     .option('--plugin <kind>', 'c, js or auto (the compiled plugin if it runs here, else the JavaScript one)')
+    .option(
+      '--openshift',
+      'the plugin by the name of OpenShift SDN’s, openshift-sdn, and only that; the agent writes its network configuration',
+    )
     .option('--force', 'replace files at these places that Podwire did not write')
     .action(() => run(command, io));
   addOutput(command);
   addExamples(command, [
     ['podwire install', 'into /opt/cni/bin and /etc/cni/net.d'],
     ['podwire install --cni-bin-dir /usr/lib/cni --cni-conf-dir /etc/cni/net.d', ''],
+    ['podwire install --openshift', 'for a node with `openshiftCni` in its configuration'],
     ['podwire install -o json', '{"plugin":"c","changes":[{"path":…,"action":"created"}]}'],
   ]);
 }
 
 async function run(command: Command, io: Io): Promise<void> {
-  const { installPlugin } = await import('./install.js');
   const choices = optionsOf(command) as unknown as Choices;
-  const { cniSocket, name, plugin } = choices;
-  if (plugin !== undefined && !['c', 'js', 'auto'].includes(plugin)) {
-    command.error(`error: --plugin must be c, js or auto, not ${plugin}`, { exitCode: 2 });
-  }
-  const result = await installPlugin({
-    ...foldersOf(choices),
-    ...compact({ socket: cniSocket, name, plugin }),
-  });
+  refuseMixed(command, choices);
+  const result = await install(choices);
   if (outputOf(command) === 'json') return writeJson(io, result);
-  const kind = result.plugin === 'c' ? 'the compiled plugin' : 'the JavaScript plugin';
   const paint = colorsFor(io, io.stdout);
   const isNew = result.changes.some(({ action }) => action !== 'unchanged');
+  const kind = kinds[result.plugin];
   const end = isNew ? `installed ${kind}` : `nothing changed: ${kind} is installed`;
   return writeLines(io, [...describeChanges(result.changes, paint), end]);
+}
+
+const kinds: Readonly<Record<InstallResult['plugin'], string>> = {
+  c: 'the compiled plugin',
+  js: 'the JavaScript plugin',
+  'openshift-sdn': 'the plugin openshift-sdn',
+};
+
+function refuseMixed(command: Command, { plugin, openshift, cniSocket, name }: Choices): void {
+  if (plugin !== undefined && !['c', 'js', 'auto'].includes(plugin))
+    command.error(`error: --plugin must be c, js or auto, not ${plugin}`, { exitCode: 2 });
+  if (openshift !== true || (plugin ?? cniSocket ?? name) === undefined) return;
+  command.error('error: --openshift goes with neither --plugin nor --cni-socket nor --name', { exitCode: 2 });
+}
+
+async function install(choices: Choices): Promise<InstallResult> {
+  if (choices.openshift === true) {
+    const { installOpenshift } = await import('./install-openshift.js');
+    return installOpenshift(foldersOf(choices));
+  }
+  const { installPlugin } = await import('./install.js');
+  const { cniSocket, name, plugin } = choices;
+  return installPlugin({ ...foldersOf(choices), ...compact({ socket: cniSocket, name, plugin }) });
 }

@@ -101,6 +101,8 @@ function agentHardening(files: readonly string[], directory: string): string[] {
     'NoNewPrivileges=yes',
     `CapabilityBoundingSet=${capabilities.join(' ')}`,
     'ProtectSystem=full',
+    "# OpenShift SDN's network configuration, where the agent serves its plugin.",
+    'ReadWritePaths=-/etc/cni/net.d',
     // A program that lies there must still be seen.
     `ProtectHome=${isBelow('/root', '/home', '/run/user') ? 'read-only' : 'yes'}`,
     ...(isBelow('/tmp', '/var/tmp') ? [] : ['PrivateTmp=yes']),

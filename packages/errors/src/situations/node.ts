@@ -314,7 +314,7 @@ export const nodeSituations = {
   ],
   INSTALL_REFUSED: [
     {
-      site: 'packages/cli/src/commands/install.ts',
+      site: 'packages/cli/src/commands/install-programs.ts',
       message: '‹/opt/cni/bin/podwire-cni› was not written by Podwire, or was changed since',
     },
   ],

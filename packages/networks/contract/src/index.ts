@@ -292,6 +292,8 @@ export interface NetworkModel {
   readonly subnets?: NodeSubnets;
   /** Bridges of Open vSwitch that its flows are on. A node that has a network of the model must have Open vSwitch. */
   readonly bridges?: readonly string[];
+  /** The addresses of services, as ADDRESS/LENGTH, in models that keep a way to them. */
+  serviceNetwork?(network: NetworkView): string;
   /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */
   publish?(node: NodeView): PublishedFacts;
   /**

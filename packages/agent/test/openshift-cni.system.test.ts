@@ -1,0 +1,124 @@
+/** The plugin of OpenShift SDN by its own name, at its own places, with real agents, Open vSwitch and packets. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { networkConfigName, renderNetworkConfig } from '@podwire/openshift-cni';
+import { defaultAgentEntry, eventually, pings, run, type TestNamespace } from '@podwire/testkit';
+import { addressesOf, type Machine } from './fakes/cluster-fixture.js';
+import { callPlugin } from './fakes/plugin-client.js';
+import { createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
+
+/** Configurations of OpenShift 3 and of OpenShift 4. */
+const versions = ['0.2.0', '0.3.1'] as const;
+
+let fixture: SdnFixture;
+let one: Machine;
+let two: Machine;
+let pods: { own: TestNamespace; far: TestNamespace };
+
+const directoryOf = ({ host }: Pick<Machine, 'host'>): string => path.join(host.directory, 'cniserver');
+const networksOf = ({ host }: Pick<Machine, 'host'>): string => path.join(host.directory, 'net.d');
+const networkFileOf = (machine: Machine): string => path.join(networksOf(machine), networkConfigName);
+const nodeFileOf = (machine: Machine): string => path.join(directoryOf(machine), 'config.json');
+
+before(async () => {
+  fixture = await createSdnFixture('openshift', (host) => ({
+    openshiftCni: { directory: directoryOf({ host }), networkConfigDir: networksOf({ host }) },
+  }));
+  [one, two] = fixture.machines as [Machine, Machine];
+  await fixture.apply(namespace('shop'));
+  pods = { own: one.host.addPod(), far: two.host.addPod() };
+  await eventually('both nodes say that they are ready', () =>
+    [one, two].every((machine) => fs.existsSync(networkFileOf(machine))),
+  );
+});
+after(async () => fixture?.close());
+
+/** Puts the node's directory where the plugin looks, in a mount namespace of its own. */
+const atItsPlace = `set -e
+mount -t tmpfs run /run
+mkdir -p /run/openshift-sdn/cniserver
+mount --bind "$0" /run/openshift-sdn/cniserver
+exec "$1"`;
+
+/** Starts the plugin as a runtime does, with the file that the node has written. @returns its output */
+async function runPlugin(
+  machine: Machine,
+  command: 'ADD' | 'DEL',
+  pod: TestNamespace,
+  version: (typeof versions)[number],
+): Promise<string> {
+  const plugin = path.join(path.dirname(defaultAgentEntry[0]!), 'openshift-sdn');
+  const script = ['unshare', '--mount', 'sh', '-c', atItsPlace, directoryOf(machine), plugin];
+  return run(script, {
+    input: renderNetworkConfig(version),
+    env: {
+      ...{ CNI_COMMAND: command, CNI_CONTAINERID: pod.name, CNI_NETNS: pod.path, CNI_IFNAME: 'eth0' },
+      ...{ CNI_PATH: '/opt/cni/bin', CNI_ARGS: `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod.name}` },
+    },
+  });
+}
+
+test('the files of the original are there once the node serves pods', () => {
+  assert.equal(fs.readFileSync(networkFileOf(one), 'utf8'), renderNetworkConfig('0.2.0'));
+  const expected = '{"mtu":1450,"serviceNetworkCIDR":"172.30.0.0/16"}';
+  assert.equal(fs.readFileSync(nodeFileOf(one), 'utf8'), expected);
+});
+
+for (const version of versions)
+  test(`the plugin adds a pod under ${version}, which reaches one of Podwire’s own plugin, and removes it`, async () => {
+    const args = `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pods.far.name}`;
+    const request = { id: pods.far.name, netns: pods.far.path, args };
+    const far = await callPlugin(two.agent.socket, { command: 'ADD', ...request });
+    assert.ok(far?.ok, JSON.stringify(far?.json));
+    const links = await linksOf(one);
+    const result = JSON.parse(await runPlugin(one, 'ADD', pods.own, version)) as ResultOfPlugin;
+    assert.equal(result.cniVersion, version);
+    const address = result.ip4?.ip ?? result.ips?.[0]?.address;
+    assert.match(address ?? '', /^10\.(12[89]|13[01])\./);
+    await eventually('the pod reaches the other one', () => pings(pods.own, addressesOf(far.json)[0]!));
+    assert.equal(await runPlugin(one, 'DEL', pods.own, version), '');
+    await eventually('the node has the links that it had', async () =>
+      isDeepStrictEqual(await linksOf(one), links),
+    );
+    assert.ok((await callPlugin(two.agent.socket, { command: 'DEL', ...request }))?.ok);
+  });
+
+interface ResultOfPlugin {
+  readonly cniVersion: string;
+  readonly ip4?: { readonly ip: string };
+  readonly ips?: readonly { readonly address: string }[];
+}
+
+async function linksOf({ host }: Machine): Promise<string[]> {
+  const links = JSON.parse(await host.run(['ip', '-json', 'link'])) as { readonly ifname: string }[];
+  return links.map(({ ifname }) => ifname);
+}
+
+test('an agent that is stopped takes config.json along, and the plugin says so; a start changes no network', async () => {
+  const written = fs.statSync(networkFileOf(one));
+  await one.agent.stop();
+  assert.deepEqual(fs.readdirSync(directoryOf(one)), []);
+  await assert.rejects(runPlugin(one, 'ADD', pods.own, '0.2.0'), {
+    stdout: /OpenShift SDN network process is not \(yet\?\) available/,
+  });
+  await one.agent.start();
+  await eventually('it serves the plugin', () => fs.existsSync(nodeFileOf(one)));
+  assert.equal(fs.statSync(networkFileOf(one)).ino, written.ino);
+});
+
+test('after a start of the machine there is no network before the node serves pods', async () => {
+  await one.agent.stop();
+  fs.rmSync(directoryOf(one), { recursive: true });
+  fixture.switches[0]!.freezeDaemon();
+  const starting = one.agent.start();
+  await eventually('it listens', () => fs.existsSync(path.join(directoryOf(one), 'socket')));
+  assert.deepEqual(fs.readdirSync(directoryOf(one)), ['socket']);
+  assert.deepEqual(fs.readdirSync(networksOf(one)), []);
+  fixture.switches[0]!.thawDaemon();
+  await starting;
+  await eventually('it serves the plugin', () => fs.existsSync(networkFileOf(one)));
+  assert.ok(fs.existsSync(nodeFileOf(one)));
+});
