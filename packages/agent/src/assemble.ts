@@ -26,6 +26,7 @@ import { createNetworks } from './networks.js';
 import type { NodePolicy, NodePolicyOptions, PolicyCluster, PolicyWorld } from './policy/contract.js';
 import { withStorePorts } from './policy/inputs/failsafes.js';
 import { createNodePolicy } from './policy/node-policy.js';
+import type { FindLinks } from './node/found-links.js';
 import type { HostView } from './node/host-view.js';
 import type { Namespaces } from './node/namespaces.js';
 import { noPeers } from './cluster/peers.js';
@@ -48,6 +49,8 @@ export interface AgentDependencies {
   readonly routerHistory?: RouterHistory;
   /** Addresses that the kernel routes to pods' links, without length; none when absent. */
   readonly readPodAddresses?: () => readonly string[];
+  /** Without it no link of another plugin is found. */
+  readonly findLinks?: FindLinks;
   /** Without it there are no warnings of host ports that hide a process. */
   readonly readSockets?: ReadSockets;
   /** Calls `changed` when the node gets or loses an address, until the signal aborts. Without it the next reconcile finds that. */

@@ -37,6 +37,7 @@ import {
   readPodAddresses,
 } from './node/kernel-host-view.js';
 import { watchState } from './node/state-watch.js';
+import { createFindLinks } from './node/found-links.js';
 import { createNamespaces } from './node/namespaces.js';
 import { openRouterHistory } from './node/router-history.js';
 import { readKernelRouter } from './node/router-view.js';
@@ -139,7 +140,6 @@ async function openDependencies(
 ): Promise<{ dependencies: AgentDependencies; kernel: Kernel; close: () => void }> {
   const hostConnection = openRouteConnection();
   const sockets = openSocketsOnUse();
-  const addresses = describeHostAddresses(hostConnection);
   const kernel = openKernel(undefined, { programTimeout: config.deadlines.request });
   const registry = indexModels(models);
   const backends = await openBackends(kernel, config, registry);
@@ -166,18 +166,9 @@ async function openDependencies(
       readBootId(),
     ),
     readPodAddresses: () => readPodAddresses(hostConnection),
+    findLinks: createFindLinks(hostConnection),
     readSockets: (protocol) => sockets.read(protocol),
-    watchAddresses: (changed, signal) =>
-      watchState({
-        subject: () => 'addresses of the node',
-        read: () => describeHostAddresses(hostConnection),
-        // Before the first reconcile reads the host: what comes between that and the first look is a change.
-        initial: addresses,
-        changed,
-        clock: systemClock,
-        log,
-        signal,
-      }),
+    watchAddresses: watchHostAddresses(hostConnection, log),
     changes: backends.flatMap(({ changes = [] }) => changes),
     peerCredentials,
     clock: Date.now,
@@ -191,6 +182,20 @@ async function openDependencies(
     hostConnection.close();
   };
   return { dependencies, kernel, close };
+}
+
+/** Changes between this call, before the first reconcile reads the host, and the first look are told as well. */
+function watchHostAddresses(
+  connection: NetlinkConnection,
+  log: Log,
+): NonNullable<AgentDependencies['watchAddresses']> {
+  const initial = describeHostAddresses(connection);
+  return (changed, signal) =>
+    watchState({
+      subject: () => 'addresses of the node',
+      read: () => describeHostAddresses(connection),
+      ...{ initial, changed, clock: systemClock, log, signal },
+    });
 }
 
 const plainWarning =

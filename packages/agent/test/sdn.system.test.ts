@@ -131,6 +131,30 @@ test('a pod waits for the VNID of its namespace, and is told so when there is no
   one.host.removePod(own);
 });
 
+test('a pod that has macvlan0 reaches the addresses below it through the bridge', async () => {
+  const own = one.host.addPod();
+  await one.host.namespace.ip(
+    'link add macvlan0 link eth0 type macvlan mode bridge',
+    `link set macvlan0 netns ${own.name}`,
+  );
+  const added = await ask(one, 'ADD', own, 'shop');
+  assert.ok(added?.ok, JSON.stringify(added?.json));
+  const wayTo = async (destination: string) => {
+    const text = await own.run(['ip', '-json', 'route', 'show', destination]);
+    return (JSON.parse(text) as { readonly gateway: string; readonly dev: string }[]).map(
+      ({ gateway, dev }) => [gateway, dev],
+    );
+  };
+  const below = one.host.ipv4.split('/')[0]!;
+  const byDefault = await wayTo('default');
+  assert.deepEqual(await wayTo(below), byDefault);
+  assert.deepEqual(await wayTo('172.30.0.0/16'), byDefault);
+  assert.match(await own.run(['ip', 'link', 'show', 'macvlan0']), /[<,]UP[,>]/);
+  await eventually('it reaches the node', () => pings(own, below));
+  assert.ok((await ask(one, 'DEL', own, 'shop'))?.ok);
+  one.host.removePod(own);
+});
+
 test('while etcd is down an agent starts with the subnet and the VNIDs that it knows', async () => {
   await fixture.etcd.members[0]!.kill9();
   const before = await dumpFlows(0);

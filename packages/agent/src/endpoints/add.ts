@@ -38,7 +38,7 @@ import type { EndpointRecord } from '../records/record.js';
 import { forget, type ForgetContext, markRemoving, teardown, type TeardownContext } from './teardown.js';
 
 /** State that all attempts of one ADD share. */
-interface Add extends Omit<EndpointSpec, 'namespace' | 'workload'> {
+interface Add extends Omit<EndpointSpec, 'namespace' | 'workload' | 'foundLinks'> {
   readonly attachment: AttachmentRequest;
 }
 
@@ -123,7 +123,7 @@ function attemptAdd(
       return undefined;
     }
     call.trace.stage('plan');
-    const reserved = reserveOrNeed(context, spec, progress);
+    const reserved = reserveOrNeed(context, withFoundLinks(context, spec), progress);
     if (typeof reserved === 'string') {
       progress.pending ??= context.pendingAdds.begin(add.id, call.signal);
       return reserved;
@@ -140,6 +140,14 @@ function attemptAdd(
     logWarnings(context, record);
     return undefined;
   });
+}
+
+/** Asks the kernel only for models whose plans depend on it. */
+function withFoundLinks({ findLinks }: Pick<EndpointContext, 'findLinks'>, spec: EndpointSpec): EndpointSpec {
+  const { looksFor = [] } = spec.network.model;
+  if (findLinks === undefined || looksFor.length === 0 || spec.delegation !== undefined) return spec;
+  const foundLinks = findLinks(spec.namespace, looksFor);
+  return foundLinks.length === 0 ? spec : { ...spec, foundLinks };
 }
 
 /** The endpoint, if it exists as it is requested now. An incomplete one is removed first. */

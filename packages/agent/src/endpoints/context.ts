@@ -8,6 +8,7 @@ import type { ClusterMember } from '../cluster/contract.js';
 import type { KeyedMutex } from '@podwire/platform';
 import type { Log } from '../log.js';
 import type { Network } from '../networks.js';
+import type { FindLinks } from '../node/found-links.js';
 import type { NodeState } from '../node/node.js';
 import type { Namespaces } from '../node/namespaces.js';
 import type { Readiness } from '../readiness.js';
@@ -51,6 +52,7 @@ export interface KernelSide {
   readonly namespaces: Namespaces;
   /** Addresses that the kernel routes to pods' links, without length. */
   readonly readPodAddresses?: () => readonly string[];
+  readonly findLinks?: FindLinks;
   readonly readSockets?: ReadSockets;
 }
 

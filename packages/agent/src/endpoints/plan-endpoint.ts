@@ -10,6 +10,7 @@ import {
   type Endpoint,
   type EndpointId,
   endpointKey,
+  type FoundLink,
   type NodeView,
   type PlannedEndpoint,
 } from '@podwire/network-contract';
@@ -29,6 +30,8 @@ export interface EndpointSpec {
   readonly request: AddRequest;
   /** The addresses of the pod's workload; only in a cluster. */
   readonly workload?: PodAddresses;
+  /** In the namespace, of those that the model looks for. */
+  readonly foundLinks?: readonly FoundLink[];
   /** Another plugin wires the pod and requests only its addresses. */
   readonly delegation?: Delegation;
 }
@@ -75,9 +78,9 @@ export function replanEndpoint(
   tools: Pick<PlanTools, 'view' | 'isLinkTaken' | 'read'>,
 ): EndpointRecord {
   const { id, pod, leases, endpoint } = record;
-  const { mac, portMappings, bandwidth } = endpoint;
+  const { mac, portMappings, bandwidth, foundLinks } = endpoint;
   const attachment = network.model.resolve?.(pod, network.view, tools.read);
-  const spec = compact({ id, pod, leases, mac, attachment, portMappings, bandwidth });
+  const spec = compact({ id, pod, leases, mac, attachment, foundLinks, portMappings, bandwidth });
   const { resources, needs } = plan(network, spec, tools);
   return compact({ ...record, resources, needs, endpoint: compact({ ...endpoint, attachment }) });
 }
@@ -148,7 +151,7 @@ function wantedPools({ pools }: AddRequest, { pools: all }: Network): string[] |
 }
 
 function describeEndpoint(
-  { id, request }: EndpointSpec,
+  { id, request, foundLinks }: EndpointSpec,
   attachment: Attachment | undefined,
   leases: readonly Lease[],
   { random }: PlanTools,
@@ -156,7 +159,8 @@ function describeEndpoint(
   const { pod, mac: requestedMac, portMappings, bandwidth } = request;
   const mac = requestedMac ?? makeMac(random);
   const given = leases.map(({ address, pool }) => ({ address, pool }));
-  return compact({ id, pod, leases: given, mac, requestedMac, attachment, portMappings, bandwidth });
+  const asked = { mac, requestedMac, portMappings, bandwidth };
+  return compact({ id, pod, leases: given, ...asked, attachment, foundLinks });
 }
 
 /** A random MAC address: locally administered, of one station (IEEE 802: bit 1 of the first byte set, bit 0 clear). */
@@ -205,7 +209,7 @@ function toRecord(
   { network, namespace, request }: EndpointSpec,
   now: number,
 ): EndpointRecord {
-  const { id, pod, leases, mac, attachment, portMappings, bandwidth } = endpoint;
+  const { id, pod, leases, mac, attachment, foundLinks, portMappings, bandwidth } = endpoint;
   const details: EndpointDetails = compact({
     network: network.view.name,
     mac,
@@ -213,6 +217,7 @@ function toRecord(
     hostLinks,
     bandwidth,
     attachment,
+    foundLinks,
   });
   return {
     version: 1,

@@ -5,6 +5,7 @@ import type {
   Attachment,
   Bandwidth,
   EndpointId,
+  FoundLink,
   LeaseRecord,
   PodIdentity,
   PortMapping,
@@ -22,6 +23,8 @@ export interface EndpointDetails {
   readonly bandwidth?: Bandwidth;
   /** Where the pod belonged when it was planned; absent in models without `resolve`. */
   readonly attachment?: Attachment;
+  /** Links of other plugins that the plan depends on; absent where there are none. */
+  readonly foundLinks?: readonly FoundLink[];
   /** Names of the links that the node has for it; absent in records of agents that did not write them down. */
   readonly hostLinks?: readonly string[];
 }

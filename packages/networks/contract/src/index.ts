@@ -118,6 +118,13 @@ export interface NodeView {
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- extended by models
 export interface Attachment {}
 
+/** A macvlan link that a pod's namespace had before its ADD. */
+export interface FoundLink {
+  readonly name: string;
+  /** IPv4 addresses, without length, of the node's link that it lies on. */
+  readonly parentAddresses: readonly string[];
+}
+
 /** One attachment of one pod to one network, with everything a plan needs. */
 export interface Endpoint {
   readonly id: EndpointId;
@@ -129,6 +136,8 @@ export interface Endpoint {
   readonly requestedMac?: string;
   /** Result of {@link NetworkModel.resolve}; absent where the model has none. */
   readonly attachment?: Attachment;
+  /** Those that {@link NetworkModel.looksFor} names; absent where there are none. */
+  readonly foundLinks?: readonly FoundLink[];
   /**
    * Another endpoint's record holds the host-side name that the model would choose: a second sandbox of a pod whose
    * first is not removed yet. The model then chooses a name that no other endpoint can have.
@@ -272,6 +281,8 @@ export interface NetworkModel {
    * can belong to nothing
    */
   resolve?(pod: PodIdentity, network: NetworkView, read: Read): Attachment;
+  /** Names of macvlan links that another plugin may have put into a pod's namespace, and that a plan depends on. */
+  readonly looksFor?: readonly string[];
   /** Everything one pod needs. */
   planEndpoint(endpoint: Endpoint, node: NodeView): PlannedEndpoint;
   /**

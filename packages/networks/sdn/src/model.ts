@@ -3,7 +3,7 @@ import { resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { diagnose, publish } from './node/diagnose.js';
-import { BRIDGE, ENCAPSULATION, HOST_LINK } from './names.js';
+import { BRIDGE, ENCAPSULATION, HOST_LINK, MACVLAN_LINK } from './names.js';
 import { MODEL, multicastScopes } from './node/multicast.js';
 import { planNode } from './node/plan-node.js';
 import { planPeer } from './node/plan-peer.js';
@@ -23,6 +23,7 @@ export const createSdnModel = (): NetworkModel => ({
   planNode,
   planPeer,
   resolve,
+  looksFor: [MACVLAN_LINK],
   planEndpoint,
   podMtu,
   diagnose,

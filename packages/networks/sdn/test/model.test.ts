@@ -1,4 +1,5 @@
 /** The model as tables: this pod on this node gives this list. */
+import { isDeepStrictEqual } from 'node:util';
 import { linuxKinds } from '@podwire/backend-linux';
 import { flowKinds } from '@podwire/backend-openflow';
 import { switchKinds } from '@podwire/backend-ovsdb';
@@ -195,6 +196,23 @@ test('a pod has a veth pair, a port with the number of its address, and routes a
       { dst: '0.0.0.0/0', gw: '10.128.2.1' },
     ],
   });
+});
+
+test('a pod with macvlan0 reaches the addresses below it through the bridge, by its first interface alone', () => {
+  const foundLinks = [{ name: 'macvlan0', parentAddresses: ['192.0.2.7', '198.51.100.7'] }];
+  const endpoint = { ...endpointOf(1, 3, 42), foundLinks };
+  const before = model.planEndpoint(endpointOf(1, 3, 42), node).resources;
+  const added = model
+    .planEndpoint(endpoint, node)
+    .resources.filter((each) => !before.some((other) => isDeepStrictEqual(each, other)));
+  const route = { kind: 'route', in: 'pod', link: 'eth0', gateway: '10.128.2.1' };
+  expect(added).toEqual([
+    { kind: 'link-up', in: 'pod', link: 'macvlan0' },
+    { ...route, destination: '192.0.2.7/32' },
+    { ...route, destination: '198.51.100.7/32' },
+  ]);
+  const further = { ...endpoint, id: { ...endpoint.id, ifName: 'net1' } };
+  expect(model.planEndpoint(further, node).resources).not.toContainEqual(added[0]);
 });
 
 test('a pod completes its checksums itself on the datapath netdev alone', () => {

@@ -26,7 +26,7 @@ export function planEndpoint(endpoint: Endpoint, view: NodeView): PlannedEndpoin
   const { host, pod } = linksOf(endpoint, place);
   const resources: Resource[] = [
     { kind: 'veth', host, pod, mtu: view.mtu },
-    ...planPodSide(pod.name, place, node),
+    ...planPodSide(pod.name, place, node, endpoint.foundLinks),
     ...planHostLink(host.name),
     ...planPort(endpoint, host.name, place),
     ...flowResources([...planProjectFlows(node.mode, vnid), ...planPodFlows(node, { ...place, vnid })]),

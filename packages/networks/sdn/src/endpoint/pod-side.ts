@@ -1,5 +1,6 @@
 import type { IpRoute, LinkFeature } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
+import type { FoundLink } from '@podwire/network-contract';
 import { MULTICAST } from '../pipeline/flows.js';
 import type { SdnNode } from '../types.js';
 import type { PodPlace } from './place.js';
@@ -9,7 +10,12 @@ const DEFAULT_ROUTE = '0.0.0.0/0';
 const PRIMARY = 'eth0';
 
 /** Resources of the pod's namespace. `lo` is down in a fresh one. */
-export function planPodSide(link: string, { address, gateway }: PodPlace, node: SdnNode): Resource[] {
+export function planPodSide(
+  link: string,
+  { address, gateway }: PodPlace,
+  node: SdnNode,
+  found: readonly FoundLink[] = [],
+): Resource[] {
   const isPrimary = link === PRIMARY;
   return [
     ...(isPrimary ? [forwardingOff] : []),
@@ -21,6 +27,7 @@ export function planPodSide(link: string, { address, gateway }: PodPlace, node: 
       const way = gw === undefined ? { scope: 'link' as const } : { gateway: gw };
       return { kind: 'route', in: 'pod', link, destination, ...way };
     }),
+    ...(isPrimary ? planFoundLinks(found, link, gateway) : []),
   ];
 }
 
@@ -37,6 +44,16 @@ const planChecksums = (link: string, { datapath }: SdnNode): LinkFeature[] =>
 const forwardingOff: Resource = {
   ...{ kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true },
 };
+
+/** A macvlan reaches everything but the link below it: the node's addresses there are behind the bridge. */
+function planFoundLinks(found: readonly FoundLink[], link: string, gateway: string): Resource[] {
+  return found.flatMap(({ name, parentAddresses }): Resource[] => [
+    { kind: 'link-up', in: 'pod', link: name },
+    ...parentAddresses.map((address): IpRoute => {
+      return { kind: 'route', in: 'pod', link, destination: `${address}/32`, gateway };
+    }),
+  ]);
+}
 
 interface PodRoute {
   readonly dst: string;
