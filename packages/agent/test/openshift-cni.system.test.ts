@@ -5,8 +5,9 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { networkConfigName, renderNetworkConfig } from '@podwire/openshift-cni';
-import { defaultAgentEntry, eventually, pings, run, type TestNamespace } from '@podwire/testkit';
+import { eventually, pings, run, type TestNamespace } from '@podwire/testkit';
 import { addressesOf, type Machine } from './fakes/cluster-fixture.js';
+import { openshiftCniOf, putPluginAtItsPlace } from './fakes/openshift-places.js';
 import { callPlugin } from './fakes/plugin-client.js';
 import { createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
 
@@ -18,15 +19,13 @@ let one: Machine;
 let two: Machine;
 let pods: { own: TestNamespace; far: TestNamespace };
 
-const directoryOf = ({ host }: Pick<Machine, 'host'>): string => path.join(host.directory, 'cniserver');
-const networksOf = ({ host }: Pick<Machine, 'host'>): string => path.join(host.directory, 'net.d');
+const directoryOf = ({ host }: Machine): string => openshiftCniOf(host).directory;
+const networksOf = ({ host }: Machine): string => openshiftCniOf(host).networkConfigDir;
 const networkFileOf = (machine: Machine): string => path.join(networksOf(machine), networkConfigName);
 const nodeFileOf = (machine: Machine): string => path.join(directoryOf(machine), 'config.json');
 
 before(async () => {
-  fixture = await createSdnFixture('openshift', (host) => ({
-    openshiftCni: { directory: directoryOf({ host }), networkConfigDir: networksOf({ host }) },
-  }));
+  fixture = await createSdnFixture('openshift', (host) => ({ openshiftCni: openshiftCniOf(host) }));
   [one, two] = fixture.machines as [Machine, Machine];
   await fixture.apply(namespace('shop'));
   pods = { own: one.host.addPod(), far: two.host.addPod() };
@@ -36,13 +35,6 @@ before(async () => {
 });
 after(async () => fixture?.close());
 
-/** Puts the node's directory where the plugin looks, in a mount namespace of its own. */
-const atItsPlace = `set -e
-mount -t tmpfs run /run
-mkdir -p /run/openshift-sdn/cniserver
-mount --bind "$0" /run/openshift-sdn/cniserver
-exec "$1"`;
-
 /** Starts the plugin as a runtime does, with the file that the node has written. @returns its output */
 async function runPlugin(
   machine: Machine,
@@ -50,9 +42,7 @@ async function runPlugin(
   pod: TestNamespace,
   version: (typeof versions)[number],
 ): Promise<string> {
-  const plugin = path.join(path.dirname(defaultAgentEntry[0]!), 'openshift-sdn');
-  const script = ['unshare', '--mount', 'sh', '-c', atItsPlace, directoryOf(machine), plugin];
-  return run(script, {
+  return run([putPluginAtItsPlace(machine.host, machine.host.directory)], {
     input: renderNetworkConfig(version),
     env: {
       ...{ CNI_COMMAND: command, CNI_CONTAINERID: pod.name, CNI_NETNS: pod.path, CNI_IFNAME: 'eth0' },
