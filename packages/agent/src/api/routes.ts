@@ -12,6 +12,7 @@ import { describeEndpoint, type EndpointRegistry, podName } from '../endpoints/r
 import type { EndpointRecord } from '../records/record.js';
 import type { DriftLog } from '../drift/drift-log.js';
 import type { Metrics } from '../metrics.js';
+import { describeUnresolved } from '../endpoints/follow-attachments.js';
 import { describeScopeProblems } from '../node/model-scopes.js';
 import { viewPolicy } from '../policy/look/views.js';
 import type { ReconcileLoop } from '../reconcile-loop.js';
@@ -135,7 +136,11 @@ function viewStatus(api: ApiContext): object {
     problem: whyNotServing(context) ?? null,
     recordProblems: context.broken.problems(),
     /** Other problems, which do not keep pods from being served, in words that begin with a code. */
-    problems: [...context.node.problems(), ...describeScopeProblems(context.desired)],
+    problems: [
+      ...context.node.problems(),
+      ...describeScopeProblems(context.desired),
+      ...describeUnresolved(context),
+    ],
     /** Settings that work, but are rarely meant. */
     warnings: listWarnings(context),
     networks: context.networks.map((network) => {

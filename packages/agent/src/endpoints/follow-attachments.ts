@@ -2,9 +2,11 @@
  * Endpoints whose pods belong to something else than when they were planned: a project with another VNID, say. They are planned again
  * from their records; links, addresses and ports stay.
  */
+import { describeError } from '@podwire/errors';
 import { endpointKey } from '@podwire/network-contract';
-import { type Clock, Workqueue } from '@podwire/platform';
+import { type Clock, groupBy, Workqueue } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
+import { errorLabel } from '../errors.js';
 import type { Network } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { EndpointContext } from './context.js';
@@ -42,12 +44,14 @@ export function followAttachments(
       context.log.error({ err, endpoint }, 'a pod could not follow what it belongs to; it is tried again'),
     ...{ clock, delay, backoff },
   });
+  const warn = logChanges(context);
   const look = (): void => {
     for (const { id } of listMoved(context)) {
       pending.add(endpointKey(id));
       queue.add(endpointKey(id));
     }
     report();
+    warn(describeUnresolved(context));
   };
   const unsubscribe = objects.onChange(look);
   look();
@@ -59,20 +63,47 @@ export function followAttachments(
   };
 }
 
+/** Any object that changes is a reason to look, and the same words need no second line. */
+function logChanges({ log }: Pick<FollowContext, 'log'>): (problems: readonly string[]) => void {
+  let last: readonly string[] = [];
+  return (problems) => {
+    for (const problem of problems)
+      if (!last.includes(problem)) log.warn({ problem }, 'pods stay in their project');
+    last = problems;
+  };
+}
+
+type Standing = Pick<FollowContext, 'networks' | 'endpoints' | 'desired'>;
+
 /**
  * Where it is not known what a pod belongs to, everything that was planned stays. An endpoint that is being wired has been planned with
  * what was known then: it moves once its ADD lets go of it.
  */
-function listMoved({ networks, endpoints, desired, log }: FollowContext): EndpointRecord[] {
-  return endpoints.all().filter((record) => {
-    const network = networkOf(networks, record);
-    try {
-      return network !== undefined && record.phase !== 'removing' && hasMoved(record, network, desired.read);
-    } catch (err) {
-      log.warn({ err, pod: describeEndpoint(record) }, 'a pod stays what it was in the cluster');
-      return false;
-    }
+const listMoved = (context: Standing): EndpointRecord[] =>
+  context.endpoints.all().filter((record) => compareAttachment(context, record) === 'moved');
+
+/** Pods that stay what they were, since it is not known any more what they belong to; for `status`, in words that begin with a code. */
+export function describeUnresolved(context: Standing): string[] {
+  const unresolved = context.endpoints.all().flatMap((record) => {
+    const found = compareAttachment(context, record);
+    return typeof found === 'string' ? [] : [{ pod: describeEndpoint(record), ...found }];
   });
+  return [...groupBy(unresolved, ({ reason }) => reason)].map(([reason, [first, ...more]]) => {
+    const stay = more.length === 0 ? 'stays what it was' : `and ${more.length} more stay what they were`;
+    return `${reason}; ${first!.pod} ${stay}`;
+  });
+}
+
+type Comparison = 'same' | 'moved' | { readonly reason: string };
+
+function compareAttachment({ networks, desired }: Standing, record: EndpointRecord): Comparison {
+  const network = networkOf(networks, record);
+  if (network === undefined || record.phase === 'removing') return 'same';
+  try {
+    return hasMoved(record, network, desired.read) ? 'moved' : 'same';
+  } catch (error) {
+    return { reason: `${errorLabel(error)}: ${describeError(error)}` };
+  }
 }
 
 const networkOf = (networks: readonly Network[], { endpoint }: EndpointRecord): Network | undefined =>

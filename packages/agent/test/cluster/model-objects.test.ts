@@ -7,7 +7,7 @@ import type { Store } from '@podwire/store';
 import { expect, test } from 'vitest';
 import { ObjectFactStore } from '../../src/cluster/object-facts.js';
 import { openObjectJournal } from '../../src/cluster/object-journal.js';
-import { followAttachments } from '../../src/endpoints/follow-attachments.js';
+import { describeUnresolved, followAttachments } from '../../src/endpoints/follow-attachments.js';
 import { indexModels, networkModels } from '../../src/models.js';
 import {
   createMemoryFiles,
@@ -141,6 +141,22 @@ test('a pod whose project changes while it is wired moves when its ADD is over',
   });
   await until(() => context.endpoints.all()[0]!.endpoint.attachment?.project === 43);
   await following.stop();
+});
+
+test('pods whose project is gone stay in it, and status names them', async () => {
+  const cluster = createTestCluster();
+  await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));
+  await apply(cluster, netNamespace('shop', 42));
+  const { context, member, ...node } = await startNode(cluster, 'n1');
+  await until(() => context.readiness.ready);
+  for (const id of ['web', 'db']) expect((await addPod({ context, member, ...node }, id)).ok).toBe(true);
+  expect(describeUnresolved(context)).toEqual([]);
+  await cluster.store.delete(objectKey(keys.root, referenceOf(netNamespace('shop', 42))));
+  await until(() => describeUnresolved(context).length > 0);
+  expect(describeUnresolved(context)).toEqual([
+    'PROJECT_UNKNOWN: shop has no VNID yet; pod shop/web and 1 more stay what they were',
+  ]);
+  expect(context.endpoints.all().map(({ endpoint }) => endpoint.attachment?.project)).toEqual([42, 42]);
 });
 
 test('an agent that starts without the store has subnets and projects as they were', async () => {
