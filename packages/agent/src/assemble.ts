@@ -138,7 +138,7 @@ function createContext(
     warn: (problem) => dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
     ...facts,
   });
-  const sides = { endpoints, host: () => node.host, nudge, ...compact({ cluster, world }) };
+  const sides = { endpoints, networks, host: () => node.host, nudge, ...compact({ cluster, world }) };
   const policy = createPolicy(config, dependencies, sides);
   return {
     ...rest,
@@ -157,7 +157,7 @@ function createContext(
   };
 }
 
-interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'host' | 'nudge'> {
+interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'networks' | 'host' | 'nudge'> {
   readonly cluster?: ClusterMember;
   readonly world?: PolicyWorld;
 }
@@ -165,13 +165,14 @@ interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'host' | 'nu
 function createPolicy(
   { nodeName, policy, cluster: shared }: AgentConfig,
   { cluster: world, engine, faults, log }: AgentDependencies,
-  { cluster: member, world: policyWorld, endpoints, host, nudge }: PolicySides,
+  { cluster: member, world: policyWorld, ...sides }: PolicySides,
 ): NodePolicy | undefined {
   if (policyWorld === undefined || !policy.enabled) return undefined;
   const config = withStorePorts(policy, shared?.store);
   const cluster = member === undefined || world === undefined ? undefined : describeCluster(member, world);
   return createNodePolicy({
-    ...{ nodeName, config, world: policyWorld, cluster, engine, endpoints, host, nudge, faults, log },
+    ...{ nodeName, config, world: policyWorld, cluster, engine, faults, log },
+    ...sides,
   });
 }
 

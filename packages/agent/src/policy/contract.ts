@@ -12,6 +12,7 @@ import type { AgentConfig } from '../config/index.js';
 import type { EndpointRegistry } from '../endpoints/registry.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { Log } from '../log.js';
+import type { Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
 import type { LeaseId } from '@podwire/store';
 import type { Applied } from './force/enforcer.js';
@@ -120,6 +121,7 @@ export interface NodePolicyOptions {
   readonly cluster?: PolicyCluster | undefined;
   readonly engine: Engine;
   readonly endpoints: EndpointRegistry;
+  readonly networks: readonly Network[];
   /** As of the last look at it. */
   readonly host: () => HostView;
   /** For what only a reconcile can do: pruning what an earlier life has left. */

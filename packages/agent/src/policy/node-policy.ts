@@ -22,6 +22,7 @@ import type {
 } from './contract.js';
 import { type Applied, Enforcer } from './force/enforcer.js';
 import { EstablishedCutter } from './force/cut-established.js';
+import { findUnenforced } from './look/unenforced.js';
 import { createDecider } from './look/decider.js';
 import { describeDrop } from './look/describe-drop.js';
 import { DropLog } from './look/drops.js';
@@ -357,7 +358,9 @@ class PolicyService implements NodePolicy {
       object,
       message,
     }));
-    return [...this.inputs.objects.problems, ...this.inputs.hosts.problems, ...unreadable];
+    const { endpoints, networks } = this.#options;
+    const unenforced = findUnenforced(this.compiler.state, networks, endpoints.all());
+    return [...this.inputs.objects.problems, ...this.inputs.hosts.problems, ...unreadable, ...unenforced];
   }
 
   #describeStatus(): PolicyStatus | undefined {

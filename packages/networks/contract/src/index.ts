@@ -263,6 +263,8 @@ export interface NetworkModel {
    * forwarding for others. It covers links whose name begins with the prefix for pod links.
    */
   readonly hostTables: readonly HostTable[];
+  /** `none`: nothing enforces policy for its pods. Absent: the node's packet filter does, on the links of pods. */
+  readonly policy?: 'none';
   /**
    * Links of the node through which it forwards packets of pods, beside those whose name begins with the prefix for pod links: a
    * bridge's own. A node that is no router forwards for these, and their addresses are those of pools.

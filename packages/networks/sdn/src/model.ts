@@ -18,6 +18,7 @@ export const createSdnModel = (): NetworkModel => ({
     'a bridge of Open vSwitch, VXLAN between nodes and a VNID for each project, as OpenShift SDN does it.',
   encapsulations: [ENCAPSULATION],
   hostTables: ['traffic'],
+  policy: 'none',
   forwardingLinks: [HOST_LINK],
   optionsSchema,
   planNode,
