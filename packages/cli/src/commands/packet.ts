@@ -65,9 +65,11 @@ export function define(command: Command, io: Io): void {
     .option('--bridge <name>', 'the bridge', 'br0')
     .addOption(createRunDirOption(io))
     .option('--target <socket>', 'the control socket of ovs-vswitchd, where no file there has its process id')
-    .option(
-      '--testbed <name>',
-      'ask the switches of all nodes of this testbed; $PODWIRE_TESTBED when absent, unless --run-dir or --target names a switch',
+    .addOption(
+      new Option(
+        '--testbed <name>',
+        'ask the switches of all nodes of this testbed; $PODWIRE_TESTBED when absent, unless --run-dir or --target names a switch',
+      ).conflicts(['runDir', 'target']),
     )
     .option('--timeout <seconds>', 'how long to wait for each answer', readSeconds, 10)
     .action(() => show(trace, io));

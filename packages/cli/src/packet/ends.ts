@@ -52,6 +52,8 @@ function describeLoss(passage: Passage): string {
 function findReason(last: TraceStep, isKnown: boolean, passage: Passage): string | undefined {
   const said = last.actions.at(-1)?.notes.at(-1)?.text;
   const isRest = (last.match ?? '') === '';
+  // In the userspace datapath; the switch drops packets until the node behind the tunnel has answered.
+  if (said?.startsWith('neighbor cache miss')) return `${said}: run it again when the answer has come`;
   return said ?? (isKnown && isRest ? describeDrop({ ...wayOf(passage), table: last.table }) : undefined);
 }
 

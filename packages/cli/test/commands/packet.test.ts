@@ -84,7 +84,7 @@ test.each([
   [
     'no-neighbor',
     4,
-    'dropped in table 90: neighbor cache miss for 192.0.2.2 on bridge br-phy, sending ARP request',
+    'dropped in table 90: neighbor cache miss for 192.0.2.2 on bridge br-phy, sending ARP request: run it again when the answer has come',
   ],
   ['out-of-cluster', 0, 'sent out of the cluster through tun0'],
   ['forged', 4, 'dropped in table 20: no flow accepts packets from 10.128.2.2 at port 3'],
@@ -315,6 +315,8 @@ test.each([
   ['--from 10.1.0.2 --to 10.1.0.1 --tcp 0', 'Ports are numbers from 1 to 65535.'],
   ['--from 10.1.0.2 --to 10.1.0.1 --tcp 1 --udp 1', 'cannot be used with'],
   ['--from 10.1.0.2 --to 10.1.0.1 --icmp --udp 1', 'cannot be used with'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --testbed one --run-dir /run/other', 'cannot be used with'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --testbed one --target /run/other.ctl', 'cannot be used with'],
 ])('refuses %s', async (words, message) => {
   const { code, stderr } = await run(['packet', 'trace', ...words.split(' ')]);
   expect(code).toBe(2);
