@@ -27,7 +27,7 @@ before(async () => {
 after(async () => (real as OpenVSwitch | undefined)?.close());
 
 const argvOf = (words: readonly string[]): string[] => [
-  ...[checkoutFile('bin/podwire'), 'packet', 'trace', '--run-dir', real.runDirectory],
+  ...[checkoutFile('bin/podwire'), 'packet', 'trace', '--timeout', '60', '--run-dir', real.runDirectory],
   ...words,
 ];
 
@@ -36,7 +36,8 @@ async function trace(
 ): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
   const child = start(argvOf(words.split(' ')));
   const { code } = await child.exited;
-  assert.equal(child.stderr(), '');
+  // On a busy machine it says there that it waits.
+  assert.doesNotMatch(child.stderr(), /^(error|warning)/m);
   return { code, lines: child.stdout().trimEnd().split('\n') };
 }
 
