@@ -27,7 +27,7 @@ before(async () => {
 after(async () => (real as OpenVSwitch | undefined)?.close());
 
 const argvOf = (words: readonly string[]): string[] => [
-  ...[checkoutFile('bin/podwire'), 'packet', 'trace', '--run-dir', real.runDirectory],
+  ...[checkoutFile('bin/podwire'), 'packet', 'trace', '--timeout', '60', '--run-dir', real.runDirectory],
   ...words,
 ];
 
@@ -36,7 +36,8 @@ async function trace(
 ): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
   const child = start(argvOf(words.split(' ')));
   const { code } = await child.exited;
-  assert.equal(child.stderr(), '');
+  // On a busy machine it says there that it waits.
+  assert.doesNotMatch(child.stderr(), /^(error|warning)/m);
   return { code, lines: child.stdout().trimEnd().split('\n') };
 }
 
@@ -61,7 +62,22 @@ const cases: readonly (readonly [title: string, words: string, code: number, end
   [
     'it goes to another node',
     ...(['--from 10.128.2.2 --to 10.128.4.9', 0] as const),
-    'sent through the tunnel to node 192.0.2.2, with VNID 42',
+    '  podwire packet trace --from 10.128.2.2 --to 10.128.4.9 --tunnel-from 192.0.2.1 --vnid 42',
+  ],
+  [
+    'it comes from another node',
+    ...(['--from 10.128.4.9 --to 10.128.2.2 --tunnel-from 192.0.2.2 --vnid 42', 0] as const),
+    'delivered to port 3 (p3)',
+  ],
+  [
+    'it comes from another project on another node',
+    ...(['--from 10.128.4.9 --to 10.128.2.2 --tunnel-from 192.0.2.2 --vnid 7', 4] as const),
+    'dropped in table 80: no flow lets VNID 7 reach VNID 42',
+  ],
+  [
+    'it comes from a node that is not known',
+    ...(['--from 10.128.4.9 --to 10.128.2.2 --tunnel-from 192.0.2.9 --vnid 42', 4] as const),
+    'dropped in table 10: the tunnel comes from no known node',
   ],
   [
     'it leaves the cluster',
@@ -106,8 +122,13 @@ test('shows the flows on the way, and whose they are', async () => {
 test('finds every flow on the way among those of the bridge', async () => {
   const ways = cases.map(async ([, words]) => {
     const { lines } = await trace(`${words} -o json`);
-    const { steps } = JSON.parse(lines.join('\n')) as { steps: readonly { found?: unknown; text: string }[] };
-    return steps.filter(({ found }) => found === undefined).map(({ text }) => text);
+    const { hops } = JSON.parse(lines.join('\n')) as {
+      hops: readonly { steps: readonly { found?: unknown; text: string }[] }[];
+    };
+    return hops
+      .flatMap(({ steps }) => steps)
+      .filter(({ found }) => found === undefined)
+      .map(({ text }) => text);
   });
   assert.deepEqual((await Promise.all(ways)).flat(), []);
 });

@@ -45,7 +45,7 @@ export const errorCatalogue = {
     cni: 11,
   },
   POD_UNKNOWN: {
-    meaning: 'The pod agent knows no pod of that name.',
+    meaning: 'There is no pod of that name.',
     action: '`podwire ps` lists the pods; a name in another namespace is NAMESPACE/NAME.',
     cni: 3,
   },

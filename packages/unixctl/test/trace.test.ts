@@ -120,13 +120,13 @@ test('reads why ovs-vswitchd has given up', () => {
 describe('a packet leaves the bridge', () => {
   test.each([
     ['answer-of-service', [{ port: 4, table: 80 }]],
-    ['tunnel', [{ port: 1, table: 90, tunnelDestination: '192.0.2.2' }]],
-    ['multicast', [{ port: 1, table: 111, tunnelDestination: '192.0.2.2' }]],
+    ['tunnel', [{ port: 1, table: 90, tunnelDestination: '192.0.2.2', tunnelId: 42 }]],
+    ['multicast', [{ port: 1, table: 111, tunnelDestination: '192.0.2.2', tunnelId: 42 }]],
     [
       'native-tunnel',
       [
-        { port: 1, table: 90, tunnelDestination: '192.0.2.2' },
-        { port: 'NORMAL', table: 0, tunnelDestination: '192.0.2.2' },
+        { port: 1, table: 90, tunnelDestination: '192.0.2.2', tunnelId: 42 },
+        { port: 'NORMAL', table: 0, tunnelDestination: '192.0.2.2', tunnelId: 42 },
       ],
     ],
     ['no-neighbor', []],
@@ -137,6 +137,16 @@ describe('a packet leaves the bridge', () => {
     ['too-deep', []],
   ])('where an output was carried out (%s)', (name, expected) => {
     expect(leavesOf(read(name))).toEqual(expected);
+  });
+
+  test.each([
+    ['load:0x7->NXM_NX_TUN_ID[0..31]', '', 7],
+    ['set_field:0x7->tun_id', '', 7],
+    ['move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31]', '     -> NXM_NX_TUN_ID[0..31] is now 0\n', 0],
+  ])('into a tunnel with the key of %s', (action, note, tunnelId) => {
+    const set = /move:.*\n.*is now 0x2a\n/;
+    const text = readRecorded('tunnel').replace(set, `${action}\n${note}`);
+    expect(findOutputs(readTrace(text))).toMatchObject([{ port: 1, tunnelId }]);
   });
 
   test('also at reserved ports', () => {

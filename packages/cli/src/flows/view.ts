@@ -74,8 +74,8 @@ export const describeSystem = ({ mode, version }: BridgeVersion): string =>
 export const purposeOf = (table: number, version: BridgeVersion | undefined): string | undefined =>
   isKnown(version) ? describeTable(table) : undefined;
 
-/** The tables of other rule versions have other numbers. */
-const isKnown = (version: BridgeVersion | undefined): boolean => version?.version === RULE_VERSION;
+/** True if the tables are known: those of other rule versions have other numbers. */
+export const isKnown = (version: BridgeVersion | undefined): boolean => version?.version === RULE_VERSION;
 
 /** Why tables have no purposes; undefined when they have. */
 export function explainUnknown({ sdn }: Pick<BridgeView, 'sdn'>): string | undefined {

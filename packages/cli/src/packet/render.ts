@@ -1,9 +1,12 @@
 /** The way of a packet for people. Pure. */
+import { describeNode, describeVnid } from '@podwire/network-sdn/description';
 import { type Colors, printable } from '../io.js';
 import { describeFlow, describeOwner, wrapFlow } from '../flows/flow-text.js';
 import { describeSystem, explainUnknown } from '../flows/view.js';
 import { measureText, wrapText } from '../render/text.js';
-import type { PacketView, StepView } from './view.js';
+import type { HopView, StepView } from './hop.js';
+import type { End } from './names.js';
+import type { ContinuedView, WalkView } from './view.js';
 
 export interface PacketStyle {
   /** Cells of a line. */
@@ -11,39 +14,67 @@ export interface PacketStyle {
   readonly paint: Colors;
 }
 
-/** Table by table, with the flow that the packet has matched in each, and its end as the last lines. */
-export function renderPacket(view: PacketView, { width, paint }: PacketStyle): string[] {
-  const wrap = (lines: readonly string[]): string[] => lines.flatMap((line) => wrapText(line, width, 2));
-  const steps = view.steps.flatMap((step, index) => [
-    ...wrap(describePass(view, index).map(paint.cyan)),
-    ...wrap([paint.bold(describeHeading(view, index))]),
-    ...renderFound(step, { width, paint }),
+/** Switch by switch and table by table, with the flow that the packet has matched in each, and what becomes of it. */
+export function renderPacket(view: WalkView, style: PacketStyle): string[] {
+  const hops = view.hops.map((hop) => [
+    ...describePacket(view, hop, style.paint).flatMap((line) => wrapText(line, style.width, 2)),
+    '',
+    ...renderHop(hop, style),
   ]);
-  const colour = view.outputs.length === 0 ? paint.red : paint.green;
-  return [
-    ...wrap(describePacket(view)),
-    '',
-    ...steps,
-    ...view.others.map((line) => paint.dim(printable(line))),
-    '',
-    ...wrap(view.ends.map((end) => paint.bold(colour(printable(end))))),
-  ];
+  const next = view.continued.map((each) => renderContinued(each, style));
+  return [...hops, ...next].flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function describePacket(view: PacketView): string[] {
-  const { bridge, sdn, from, to, protocol, port, inPort } = view;
-  const system = sdn === null ? bridge : `${bridge}: ${describeSystem(sdn)}`;
-  const target = port === undefined ? to : `${to}:${port}`;
-  const reason = explainUnknown(view);
+function describePacket({ from, to, protocol, port }: WalkView, hop: HopView, paint: Colors): string[] {
+  const { node, bridge, sdn } = hop;
+  const place = node === null ? bridge : `${printable(node)}, bridge ${bridge}`;
+  const reason = explainUnknown(hop);
   return [
-    system,
-    `${protocol.toUpperCase()} from ${from}, port ${inPort} of the bridge, to ${target}`,
+    paint.bold(sdn === null ? place : `${place}: ${describeSystem(sdn)}`),
+    `${protocol.toUpperCase()} from ${describeEnd(from)}, ${describeOrigin(hop)}, to ${describeEnd(to, port)}`,
     ...(reason === undefined ? [] : [`tables are without their purposes: ${reason}`]),
   ];
 }
 
+function describeEnd({ address, pod }: End, port?: number): string {
+  const place = port === undefined ? address : `${address}:${port}`;
+  return pod === undefined ? place : `pod ${printable(pod)} (${place})`;
+}
+
+function describeOrigin({ inPort, tunnel }: HopView): string {
+  if (tunnel === null) return `port ${inPort} of the bridge`;
+  const { source, vnid, node, projects } = tunnel;
+  const names = { node: () => node, projects: () => projects };
+  return printable(
+    `through the tunnel from ${describeNode(source, names)} with ${describeVnid(vnid, names)}`,
+  );
+}
+
+function renderHop(hop: HopView, { width, paint }: PacketStyle): string[] {
+  const wrap = (lines: readonly string[]): string[] => lines.flatMap((line) => wrapText(line, width, 2));
+  const steps = hop.steps.flatMap((step, index) => [
+    ...wrap(describePass(hop, index).map(paint.cyan)),
+    ...wrap([paint.bold(describeHeading(hop, index))]),
+    ...renderFound(step, { width, paint }),
+  ]);
+  const colour = hop.outputs.length === 0 ? paint.red : paint.green;
+  return [
+    ...steps,
+    ...hop.others.map((line) => paint.dim(printable(line))),
+    '',
+    ...wrap(hop.ends.map((end) => paint.bold(colour(printable(end))))),
+  ];
+}
+
+/** The command stays in one line, so that it can be copied. */
+function renderContinued({ address, node, command }: ContinuedView, { width, paint }: PacketStyle): string[] {
+  const names = { node: () => node };
+  const text = `The way goes on at ${describeNode(address, names)}. Run there:`;
+  return [...wrapText(printable(text), width, 2), `  ${paint.cyan(printable(command))}`];
+}
+
 /** Between two passes, how connection tracking is taken to have found the packet. */
-function describePass({ steps, ctStates }: PacketView, index: number): string[] {
+function describePass({ steps, ctStates }: HopView, index: number): string[] {
   const { pass } = steps[index]!;
   if (pass === (steps[index - 1]?.pass ?? 0)) return [];
   const state = ctStates[pass - 1];
@@ -53,7 +84,7 @@ function describePass({ steps, ctStates }: PacketView, index: number): string[] 
 }
 
 /** The purpose of a table stands where the packet comes to it first. */
-function describeHeading({ steps, bridge: own }: PacketView, index: number): string {
+function describeHeading({ steps, bridge: own }: HopView, index: number): string {
   const { table, purpose, bridge } = steps[index]!;
   const place = bridge === own ? `table ${table}` : `${printable(bridge)}, table ${table}`;
   const isFirst = steps.findIndex((step) => step.table === table && step.bridge === bridge) === index;

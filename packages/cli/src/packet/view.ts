@@ -1,106 +1,45 @@
-/** The way of a packet through the tables: the flow that it has matched in each, whose that is, and its end. Pure. */
-import type { BridgeVersion } from '@podwire/network-sdn/description';
-import { type Match, parseMatch } from '@podwire/openflow';
+/** The way of a packet from switch to switch, and what becomes of it. Pure. */
+import { HOST_PORT, TUNNEL_PORT } from '@podwire/network-sdn/description';
 import { compact } from '@podwire/platform';
-import { findOutputs, type Trace, type TraceOutput, type TraceStep } from '@podwire/unixctl';
-import type { BridgeDump } from '../flows/read.js';
-import { type FlowView, findVersion, purposeOf, viewFlow } from '../flows/view.js';
-import { describeEnds, nameOf, type Traced } from './ends.js';
+import { isKnown } from '../flows/view.js';
+import { formatCommand } from './arrivals.js';
+import type { HopView } from './hop.js';
 import type { Question } from './question.js';
+import type { Walk } from './walk.js';
 
-export interface StepView {
-  /** Counts from 0: connection tracking gives a packet back to the tables. */
-  readonly pass: number;
-  readonly bridge: string;
-  readonly table: number;
-  /** Absent where the tables are not known. */
-  readonly purpose?: string;
-  /** The flow that the packet has matched, as the bridge shows it; absent when it is not there any more. */
-  readonly found?: FlowView;
-  /** That flow in the words of `ofproto/trace`, or the reason for which there is none. */
-  readonly text: string;
-  readonly actions: TraceStep['actions'];
+export interface WalkView extends Omit<Question, 'tunnel'> {
+  /** `sent`: it has left the switches that were asked, and none of them has given it to a pod. */
+  readonly outcome: 'delivered' | 'sent' | 'dropped';
+  readonly hops: readonly HopView[];
+  /** Where the packet goes on, on nodes that cannot be asked from here, with the command to run there. */
+  readonly continued: readonly ContinuedView[];
 }
 
-export interface OutputView {
-  /** A number, or the name of a reserved port. */
-  readonly port: number | string;
-  readonly name?: string;
-  readonly table: number;
-  /** Where the tunnel behind the port leads. */
-  readonly tunnelDestination?: string;
+export interface ContinuedView {
+  readonly address: string;
+  readonly node?: string;
+  readonly command: string;
 }
 
-export interface PacketView extends Question {
-  readonly bridge: string;
-  /** The note in table 253; null when there is none. */
-  readonly sdn: BridgeVersion | null;
-  readonly inPort: number;
-  readonly steps: readonly StepView[];
-  /** The states of connection tracking that passes after the first are for: `trk|new`. */
-  readonly ctStates: readonly (string | null)[];
-  /** Where the packet has left the bridge; none when it was dropped. */
-  readonly outputs: readonly OutputView[];
-  /** The end of each way, as a sentence. */
-  readonly ends: readonly string[];
-  /** Lines of the trace that were not understood. */
-  readonly others: readonly string[];
-}
-
-export function viewPacket(traced: Traced, trace: Trace, dump: BridgeDump): PacketView {
-  const sdn = findVersion(dump);
-  // Behind a patch port, or a tunnel of the userspace datapath, a trace goes on in another bridge.
-  const outputs = findOutputs(trace).filter(({ step }) => step.bridge === traced.bridge);
-  const own = { bridge: traced.bridge, sdn, dump };
+export function viewWalk({ tunnel: _, ...question }: Question, walk: Walk): WalkView {
+  const { hops, unasked } = walk;
   return {
-    ...traced,
-    sdn: sdn ?? null,
-    steps: trace.passes.flatMap(({ steps }, pass) => steps.map((step) => viewStep(step, pass, own))),
-    ctStates: trace.passes.slice(1).map(({ resumed }) => resumed?.ctState ?? null),
-    outputs: outputs.map((output) => viewOutput(output, dump)),
-    ends: describeEnds({ traced, trace, outputs, dump, isKnown: purposeOf(0, sdn) !== undefined }),
-    others: trace.passes.flatMap(({ others }) => others),
+    ...question,
+    outcome: findOutcome(walk),
+    hops,
+    continued: unasked.map(({ address, node, question: next }) => ({
+      ...{ address, ...compact({ node }) },
+      command: formatCommand(next, hops[0]!.bridge),
+    })),
   };
 }
 
-interface OwnBridge {
-  readonly bridge: string;
-  readonly sdn: BridgeVersion | undefined;
-  readonly dump: BridgeDump;
+function findOutcome({ hops, unasked }: Walk): WalkView['outcome'] {
+  if (hops.some(reachesPod)) return 'delivered';
+  return unasked.length > 0 || hops.at(-1)!.outputs.length > 0 ? 'sent' : 'dropped';
 }
 
-/** Flows and tables of other bridges are not known. */
-function viewStep(step: TraceStep, pass: number, own: OwnBridge): StepView {
-  const { bridge, table, match = '', miss, actions } = step;
-  const isOwn = bridge === own.bridge;
-  const purpose = isOwn ? purposeOf(table, own.sdn) : undefined;
-  const found = isOwn && miss === undefined ? findFlow(step, own.dump) : undefined;
-  const text = miss ?? `priority=${step.priority}${match === '' ? '' : `,${match}`}`;
-  return { pass, bridge, table, ...compact({ purpose, found }), text, actions };
-}
-
-/** The flow of a step by its table, priority and match, which are unique. */
-function findFlow({ table, priority, match = '' }: TraceStep, { flows }: BridgeDump): FlowView | undefined {
-  const wanted = keyOf(readMatch(match));
-  const entry = flows.find(
-    ({ flow }) =>
-      (flow.table ?? 0) === table && flow.priority === priority && keyOf(flow.match ?? {}) === wanted,
-  );
-  return entry && viewFlow(entry);
-}
-
-const keyOf = (match: Match | undefined): string => JSON.stringify(match);
-
-/** A field that the library does not know makes it unreadable. */
-function readMatch(text: string): Match | undefined {
-  try {
-    return parseMatch(text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return undefined;
-  }
-}
-
-function viewOutput({ port, step, tunnelDestination }: TraceOutput, dump: BridgeDump): OutputView {
-  return { port, table: step.table, ...compact({ name: nameOf(port, dump), tunnelDestination }) };
-}
+/** Every port of OpenShift SDN is that of a pod, but the two that all nodes have. */
+const reachesPod = ({ sdn, outputs }: HopView): boolean =>
+  isKnown(sdn ?? undefined) &&
+  outputs.some(({ port }) => typeof port === 'number' && port !== TUNNEL_PORT && port !== HOST_PORT);

@@ -3,39 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseFlow } from '@podwire/openflow';
+import { createNamedCluster } from '../packet/named-cluster.js';
 import { run, type RunOptions } from '../support.js';
-import { type Accept, createSwitch, goldenFlows, pipeTo, serve } from '../flows/switches.js';
-
-const recorded = (name: string): string =>
-  fs.readFileSync(`packages/unixctl/test/traces/${name}.txt`, 'utf8');
-
-interface Asked {
-  readonly method: string;
-  readonly params: readonly string[];
-}
-
-/** Answers everything in the same way. */
-function answer(members: object, asked: Asked[] = []): Accept {
-  return (socket) =>
-    socket.on('data', (chunk) => {
-      const { id, ...request } = JSON.parse(chunk.toString()) as Asked & { readonly id: number };
-      asked.push(request);
-      socket.write(JSON.stringify({ id, result: null, error: null, ...members }));
-    });
-}
-
-/** That of the recorded traces: the golden one, and a pod of another project at port 5. */
-const flows = [
-  ...goldenFlows('multitenant'),
-  parseFlow('table=20,priority=100,in_port=5,ip,ip_src=10.128.2.4,actions=load:0x7->reg0[],goto_table:27'),
-];
-
-async function startNode(accept: Accept, given = flows): Promise<string> {
-  const sockets = { 'br0.mgmt': pipeTo(await createSwitch(given)), 'ovs-vswitchd.42.ctl': accept };
-  const runDir = await serve(sockets);
-  fs.writeFileSync(path.join(runDir, 'ovs-vswitchd.pid'), '42\n');
-  return runDir;
-}
+import { type Accept, goldenFlows } from '../flows/switches.js';
+import { answer, type Asked, recorded, startNode } from '../packet/daemons.js';
 
 async function runTrace(accept: Accept, words: readonly string[], options: RunOptions = {}) {
   const runDir = await startNode(accept);
@@ -43,7 +14,8 @@ async function runTrace(accept: Accept, words: readonly string[], options: RunOp
   return { ...result, stderr: result.stderr.replaceAll(runDir, 'RUN') };
 }
 
-const endOf = ({ stdout }: { readonly stdout: string }): string => stdout.trimEnd().split('\n').at(-1)!;
+const endOf = ({ stdout }: { readonly stdout: string }): string =>
+  stdout.trimEnd().split('\n\nThe way goes on')[0]!.split('\n').at(-1)!;
 const toPod = ['--from', '10.128.2.2', '--to', '10.128.2.3'];
 
 const toOther = ['--from', '10.128.2.4', '--to', '10.128.2.2', '--tcp', '80'];
@@ -112,7 +84,7 @@ test.each([
   [
     'no-neighbor',
     4,
-    'dropped in table 90: neighbor cache miss for 192.0.2.2 on bridge br-phy, sending ARP request',
+    'dropped in table 90: neighbor cache miss for 192.0.2.2 on bridge br-phy, sending ARP request: run it again when the answer has come',
   ],
   ['out-of-cluster', 0, 'sent out of the cluster through tun0'],
   ['forged', 4, 'dropped in table 20: no flow accepts packets from 10.128.2.2 at port 3'],
@@ -162,14 +134,19 @@ test('shows a flow that is gone by now in the words of the trace', async () => {
 
 test('-o json has the steps as data', async () => {
   const { stdout } = await runTrace(answer({ result: recorded('tunnel') }), [...toPod, '-o', 'json']);
-  const view = JSON.parse(stdout) as { readonly steps: readonly object[] };
+  const view = JSON.parse(stdout) as { readonly hops: readonly { readonly steps: readonly object[] }[] };
   expect(view).toMatchObject({
-    ...{ bridge: 'br0', sdn: { mode: 'multitenant', version: 13 }, from: '10.128.2.2', inPort: 3 },
-    ...{ protocol: 'icmp', ctStates: ['trk|new'], others: [] },
-    outputs: [{ port: 1, name: 'vxlan0', table: 90, tunnelDestination: '192.0.2.2' }],
+    ...{ from: { address: '10.128.2.2' }, to: { address: '10.128.2.3' }, protocol: 'icmp', outcome: 'sent' },
+    continued: [{ address: '192.0.2.2', command: expect.stringMatching(/^podwire packet trace /) as string }],
+  });
+  const [hop] = view.hops;
+  expect(hop).toMatchObject({
+    ...{ node: null, address: '192.0.2.1', bridge: 'br0', sdn: { mode: 'multitenant', version: 13 } },
+    ...{ inPort: 3, tunnel: null, ctStates: ['trk|new'], others: [] },
+    outputs: [{ port: 1, name: 'vxlan0', table: 90, tunnelDestination: '192.0.2.2', tunnelId: 42 }],
     ends: ['sent through the tunnel to node 192.0.2.2, with VNID 42'],
   });
-  expect(view.steps.at(-1)).toMatchObject({
+  expect(hop!.steps.at(-1)).toMatchObject({
     ...{ pass: 1, table: 90, purpose: 'packets to pods of other nodes, through the tunnel' },
     found: { owner: 'others', packets: 0, flow: { priority: 100, match: { ip_dst: '10.128.4.0/23' } } },
   });
@@ -193,6 +170,75 @@ test('explains other tables than those of OpenShift SDN without their purposes, 
     'dropped in table 0 of bridge br1',
     '',
   ]);
+});
+
+test('says how the way of a packet goes on at a node that cannot be asked from here', async () => {
+  const { stdout } = await runTrace(answer({ result: recorded('tunnel') }), [...toPod, '--tcp', '80']);
+  expect(stdout.split('\n').slice(-5)).toEqual([
+    'sent through the tunnel to node 192.0.2.2, with VNID 42',
+    '',
+    'The way goes on at node 192.0.2.2. Run there:',
+    '  podwire packet trace --from 10.128.2.2 --to 10.128.2.3 --tcp 80 --tunnel-from 192.0.2.1 --vnid 42',
+    '',
+  ]);
+});
+
+describe('a packet that comes through the tunnel', () => {
+  const words = '--from 10.128.2.2 --to 10.128.4.2 --tcp 80 --tunnel-from 192.0.2.1 --vnid'.split(' ');
+
+  test('is asked for with its tunnel', async () => {
+    const asked: Asked[] = [];
+    const { code, stdout } = await runTrace(answer({ result: recorded('arrived') }, asked), [...words, '42']);
+    expect(asked[0]!.params[1]!.split(',')).toEqual(
+      expect.arrayContaining(['in_port=1', 'tun_src=192.0.2.1', 'tun_id=0x2a', 'ip_src=10.128.2.2']),
+    );
+    expect({ code, lines: stdout.split('\n').slice(1, 2), end: endOf({ stdout }) }).toEqual({
+      code: 0,
+      lines: ['TCP from 10.128.2.2, through the tunnel from node 192.0.2.1 with VNID 42, to 10.128.4.2:80'],
+      end: 'delivered to port 3 (veth3)',
+    });
+  });
+
+  test('is dropped where its project may not reach the pod', async () => {
+    const dropped = await runTrace(answer({ result: recorded('arrived-other-project') }), [...words, '7']);
+    const end = 'dropped in table 80: no flow lets VNID 7 reach VNID 42';
+    expect({ code: dropped.code, end: endOf(dropped) }).toEqual({ code: 4, end });
+  });
+});
+
+describe('pods by their names', () => {
+  test('are those of the store, with names of nodes and projects', async () => {
+    const cluster = await createNamedCluster();
+    const runDir = await startNode(answer({ result: recorded('other-project') }));
+    const words = ['packet', 'trace', '--run-dir', runDir, '--tcp', '80', '--from'];
+    const { code, stdout } = await cluster.podwire([...words, 'pod/bank/teller', '--to', 'shop/web']);
+    expect({ code, first: stdout.split('\n').slice(0, 2), end: endOf({ stdout }) }).toEqual({
+      code: 4,
+      first: [
+        'n1, bridge br0: OpenShift SDN, multitenant, rule version 13',
+        'TCP from pod bank/teller (10.128.2.4), port 5 of the bridge, to pod shop/web (10.128.2.2:80)',
+      ],
+      end: 'dropped on n1 in table 80: no flow lets VNID 7 (bank) reach VNID 42 (shop)',
+    });
+  });
+
+  test('are refused where there is none of that name, or it is on another node', async () => {
+    const cluster = await createNamedCluster();
+    const runDir = await startNode(answer({ result: recorded('other-project') }));
+    const refuse = async (from: string): Promise<string> => {
+      const { code, stderr } = await cluster.podwire(
+        `packet trace --run-dir ${runDir} --from ${from} --to shop/web`,
+      );
+      expect(code).toBe(1);
+      return stderr;
+    };
+    expect(await refuse('pod/web')).toBe(
+      'error: the store has no pod default/web\nwhat to do: Give its namespace with it, as NAMESPACE/NAME; or its IPv4 address in place of its name.\ncode: POD_UNKNOWN\n',
+    );
+    expect(await refuse('shop/db')).toBe(
+      'error: no flow of bridge br0 accepts packets from pod shop/db (10.128.4.2) of n2\nwhat to do: Run the command on n2, or name with --in-port the port that the packet comes from.\ncode: REQUEST_INVALID\n',
+    );
+  });
 });
 
 describe('the port that the packet comes from', () => {
@@ -254,13 +300,23 @@ describe('a daemon that cannot be asked', () => {
 });
 
 test.each([
-  ['--to 10.1.0.1', "required option '--from <address>' not specified"],
-  ['--from 10.1.0.1', "required option '--to <address>' not specified"],
-  ['--from web --to 10.1.0.1', 'It must be an IPv4 address.'],
-  ['--from 10.1.0.2 --to fd00::1', 'It must be an IPv4 address.'],
+  ['--to 10.1.0.1', "required option '--from <end>' not specified"],
+  ['--from 10.1.0.1', "required option '--to <end>' not specified"],
+  ['--from 10.1.0 --to 10.1.0.1', 'It must be a pod, as NAMESPACE/NAME, or an IPv4 address.'],
+  ['--from 10.1.0.2 --to fd00::1', 'It must be a pod, as NAMESPACE/NAME, or an IPv4 address.'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --tunnel-from n1 --vnid 1', 'It must be an IPv4 address.'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --tunnel-from 192.0.2.1', '--tunnel-from and --vnid belong together'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --vnid 1', '--tunnel-from and --vnid belong together'],
+  [
+    '--from 10.1.0.2 --to 10.1.0.1 --tunnel-from 192.0.2.1 --vnid 16777216',
+    'VNIDs are numbers from 0 to 16777215.',
+  ],
+  ['--from 10.1.0.2 --to 10.1.0.1 --tunnel-from 192.0.2.1 --vnid 1 --in-port 3', 'cannot be used with'],
   ['--from 10.1.0.2 --to 10.1.0.1 --tcp 0', 'Ports are numbers from 1 to 65535.'],
   ['--from 10.1.0.2 --to 10.1.0.1 --tcp 1 --udp 1', 'cannot be used with'],
   ['--from 10.1.0.2 --to 10.1.0.1 --icmp --udp 1', 'cannot be used with'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --testbed one --run-dir /run/other', 'cannot be used with'],
+  ['--from 10.1.0.2 --to 10.1.0.1 --testbed one --target /run/other.ctl', 'cannot be used with'],
 ])('refuses %s', async (words, message) => {
   const { code, stderr } = await run(['packet', 'trace', ...words.split(' ')]);
   expect(code).toBe(2);

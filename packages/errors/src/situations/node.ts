@@ -44,6 +44,11 @@ export const nodeSituations = {
       action:
         'Give the address of a pod of this node, or with --in-port the port that the packet comes from.',
     },
+    {
+      site: 'packages/cli/src/packet/question.ts',
+      message: 'no flow of bridge ‹br0› accepts packets from ‹pod ›‹shop/db› (‹10.128.4.2›)‹ of n2›',
+      action: 'Run the command on ‹n2›, or name with --in-port the port that the packet comes from.',
+    },
   ],
   CONFIRMATION_MISSING: [
     {

@@ -27,6 +27,11 @@ export const podSituations = {
       action: null,
     },
     {
+      site: 'packages/cli/src/packet/names.ts',
+      message: '‹the store› has no pod ‹shop/web›',
+      action: 'Give its namespace with it, as NAMESPACE/NAME; or its IPv4 address in place of its name.',
+    },
+    {
       site: 'packages/testbed/src/testbed.ts',
       message: 'there is no pod ‹default/pod9›‹ on node1›',
       action: '`podwire testbed status` lists them.',

@@ -3,6 +3,16 @@
  * a bridge of OpenShift SDN is explained on a node without an agent too.
  */
 export { podMac } from './addresses.js';
-export { describeDrop, describeOutput, type PacketOutput } from './pipeline/ends.js';
+export {
+  describeDrop,
+  describeNode,
+  describeOutput,
+  describeVnid,
+  type FlowNames,
+  type PacketOutput,
+} from './pipeline/ends.js';
+export { readNodeAddress } from './pipeline/routes.js';
 export { describeTable } from './pipeline/tables.js';
 export { type BridgeVersion, readVersion, RULE_VERSION } from './pipeline/version.js';
+export { HOST_PORT, TUNNEL_PORT } from './ports.js';
+export { LAST_VNID } from './vnid.js';

@@ -7,15 +7,18 @@ export interface TraceOutput {
   readonly step: TraceStep;
   /** Where it leads if a tunnel is behind the port: the latest `tun_dst` that an action has set. */
   readonly tunnelDestination?: string;
+  /** The key of that tunnel, a VNI: the latest `tun_id` that an action has set. */
+  readonly tunnelId?: number;
 }
+
+type TunnelFields = Pick<TraceOutput, 'tunnelDestination' | 'tunnelId'>;
 
 /** Where the packet has left the bridge, in the order of the lookups; none when it was dropped. */
 export function findOutputs({ passes }: Trace): TraceOutput[] {
   const outputs: TraceOutput[] = [];
-  let tunnel: Pick<TraceOutput, 'tunnelDestination'> = {};
+  let tunnel: TunnelFields = {};
   for (const { step, action } of passes.filter(isCarriedOut).flatMap(listActions)) {
-    const tunnelDestination = /^set_field:(.*)->tun_dst$/.exec(action.text)?.[1];
-    if (tunnelDestination !== undefined) tunnel = { tunnelDestination };
+    tunnel = { ...tunnel, ...readTunnel(action) };
     const port = readPort(action);
     if (port !== undefined) outputs.push({ port, step, ...tunnel });
   }
@@ -27,6 +30,24 @@ const isCarriedOut = ({ datapathActions }: TracePass): boolean => datapathAction
 
 const listActions = ({ steps }: TracePass) =>
   steps.flatMap((step) => step.actions.map((action) => ({ step, action })));
+
+function readTunnel({ text, notes }: TraceAction): TunnelFields {
+  const tunnelDestination = /^set_field:(.*)->tun_dst$/.exec(text)?.[1];
+  if (tunnelDestination !== undefined) return { tunnelDestination };
+  // Moved from another field: the note has the value.
+  const tunnelId = [text, ...notes.map((note) => note.text)].map(readTunnelId).find((id) => id !== undefined);
+  return tunnelId === undefined ? {} : { tunnelId };
+}
+
+/** `set_field:0x5->tun_id`, `load:0x5->NXM_NX_TUN_ID[0..31]`, `NXM_NX_TUN_ID[0..31] is now 0x5`. */
+function readTunnelId(text: string): number | undefined {
+  const [, set, now] =
+    /^(?:(?:set_field|load):(\w+)->(?:tun_id|NXM_NX_TUN_ID\[.*\])|NXM_NX_TUN_ID\[.*\] is now (\w+))$/.exec(
+      text,
+    ) ?? [];
+  const id = Number(set ?? now ?? NaN);
+  return Number.isNaN(id) ? undefined : id;
+}
 
 /** A warning or an error below an output says that it was none. */
 function readPort({ text, notes }: TraceAction): number | string | undefined {

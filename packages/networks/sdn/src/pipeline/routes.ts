@@ -5,6 +5,7 @@ import { HOST_PORT, TUNNEL_PORT } from '../ports.js';
 import type { SdnNode } from '../types.js';
 import { planTranslation } from './connections.js';
 import { arp, drop, flow, goTo, ip, MULTICAST, output, outputToPod } from './flows.js';
+import { tables } from './tables.js';
 
 const toHost = output(HOST_PORT);
 
@@ -41,6 +42,13 @@ const planEgress = ({ address }: SdnNode): Flow[] => [
   flow('egress', 150, { ct_state: '+rpl' }, toHost),
   flow('egress', 0, {}, toHost),
 ];
+
+/** The address of the node, as the flows for its DNS server have it; undefined when there is none. */
+export function readNodeAddress(flows: readonly Flow[]): string | undefined {
+  const found = flows.find(({ table, match }) => table === tables.nodeDns && match?.udp_dst === 53);
+  const address = found?.match?.ip_dst;
+  return typeof address === 'string' ? address : undefined;
+}
 
 /** Packets that no pod, peer or project has a flow for are dropped by a flow, so that they are counted. */
 const planRest = (): Flow[] => [
