@@ -23,7 +23,8 @@ export async function startBareSwitch(name: string, links: number): Promise<Bare
   try {
     const own = await OpenVSwitch.start(host.namespace);
     host.defer(() => own.close());
-    await own.vsctl('add-br', BRIDGE, '--', 'set', 'Bridge', BRIDGE, 'datapath_type=netdev');
+    const settings = ['datapath_type=netdev', 'fail_mode=secure'];
+    await own.vsctl('add-br', BRIDGE, '--', 'set', 'Bridge', BRIDGE, ...settings);
     await host.namespace.ip(...linkNames(links).flatMap(describeLink));
     const client = new OvsdbClient({ database: 'Open_vSwitch', endpoints: [own.database.endpoint] });
     host.defer(() => client.close());
@@ -37,10 +38,10 @@ export async function startBareSwitch(name: string, links: number): Promise<Bare
 export const linkNames = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `v${index}`);
 
+/** Without addresses of the kernel's own, which would be announced to all other ports. */
 const describeLink = (link: string): string[] => [
   `link add ${link} type veth peer name p${link}`,
-  `link set ${link} up`,
-  `link set p${link} up`,
+  ...[link, `p${link}`].flatMap((end) => [`link set ${end} addrgenmode none`, `link set ${end} up`]),
 ];
 
 async function openPorts(

@@ -16,7 +16,7 @@ export interface SdnBenchOptions extends Programs {
 export const defaultSdnOptions = {
   peerBinDir: '/usr/lib/cni',
   adds: { pods: 20, rounds: 10 },
-  rates: { flows: 20_000, ports: 300, rounds: 5 },
+  rates: { flows: 20_000, ports: 300, rounds: 3 },
   throughput: { rounds: 10, megabytes: 100 },
 } as const satisfies Omit<SdnBenchOptions, 'binDir' | 'agent'>;
 
