@@ -202,6 +202,7 @@ const below = {
     'nftables',
     'networks/contract',
     'networks/routed',
+    'networks/sdn',
     'networks/traffic',
     'planner',
     'platform',
@@ -211,6 +212,8 @@ const below = {
     'ipam',
     'simulation',
     'objects',
+    'openflow',
+    'ovsdb',
     'policy',
     'networks/policy',
     'testkit',
@@ -284,13 +287,13 @@ module.exports = {
     },
     {
       // `simulation` stands below the agent, whose registry it cannot import, and simulates clusters of routed nodes.
-      // `bench/src/cluster` compares the plans of the routed model with the same paths made by hand. The description of
-      // an SDN bridge is words about what is there, and no plan: the command line shows them without an agent.
+      // `bench` compares plans of models with the same paths made by hand. The description of an SDN bridge is words
+      // about what is there, and no plan: the command line shows them without an agent.
       name: 'only-the-registry-names-a-model',
       severity: 'error',
       from: {
         path: '^packages/',
-        pathNot: '^packages/(agent/src/models\\.ts|networks/|simulation/src/|bench/src/cluster/)',
+        pathNot: '^packages/(agent/src/models\\.ts|networks/|simulation/src/|bench/src/(cluster|sdn)/)',
       },
       to: { path: '^packages/networks/(?!contract/|traffic/|policy/|sdn/src/description\\.ts$)' },
     },

@@ -27,7 +27,16 @@ export interface Candidate {
   settle?(): Promise<void>;
 }
 
-export type CandidateName = 'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member';
+export type CandidateName =
+  'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member' | 'sdn' | 'commands';
+
+/** Makes pods' namespaces. They are made and deleted outside the measured time. */
+export function addPods(host: PrivateHost, count: number): PodSlot[] {
+  return Array.from({ length: count }, () => {
+    const index = host.pods.length;
+    return { index, containerId: `${host.name}-${index}`, netns: host.addPod().path };
+  });
+}
 
 type PluginConfig = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -46,7 +55,7 @@ const dynamicConfig = (pod: PodSlot): Readonly<Record<string, unknown>> => ({
 });
 
 /** How a runtime calls a plugin (CNI 1.0 section 2). PATH is for plugins that start other programs. */
-function environmentOf(command: string, pod: PodSlot, binDir: string): Record<string, string> {
+export function environmentOf(command: string, pod: PodSlot, binDir: string): Record<string, string> {
   return {
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
     CNI_COMMAND: command,
@@ -56,6 +65,12 @@ function environmentOf(command: string, pod: PodSlot, binDir: string): Record<st
     CNI_PATH: binDir,
   };
 }
+
+/** The step as for a pod of Kubernetes. */
+export const asPod = (step: Step, namespace: string, name: string): Step => ({
+  ...step,
+  environment: { ...step.environment, CNI_ARGS: `K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}` },
+});
 
 /** A network configuration list, driven as a runtime drives it: prevResult down the chain, DEL in reverse. */
 export function listCandidate(options: {
@@ -89,7 +104,8 @@ export function listCandidate(options: {
   };
 }
 
-function firstIpv4(result: string): string | undefined {
+/** Of what ADD has printed. */
+export function firstIpv4(result: string): string | undefined {
   const { ips = [] } = JSON.parse(result) as { ips?: readonly { address: string }[] };
   return ips.map(({ address }) => address.split('/')[0]).find((address) => address?.includes('.'));
 }

@@ -34,3 +34,5 @@ export {
   type PolicyResult,
   runPolicy,
 } from './policy/run-policy.js';
+export { formatSdn } from './sdn/report.js';
+export { defaultSdnOptions, runSdn, type SdnBenchOptions, type SdnResult } from './sdn/run-sdn.js';

@@ -4,12 +4,12 @@ import { makeVolatileDirectory } from './cluster/members.js';
 import type { BenchCall, Programs } from './call.js';
 import { compare } from './compare.js';
 import {
+  addPods,
   type Candidate,
   type CandidateName,
   debianCandidate,
   emptyCandidate,
   floorCandidate,
-  type PodSlot,
   podwireCandidate,
 } from './candidates.js';
 import { type Conditions, noteConditions } from './machine.js';
@@ -151,14 +151,6 @@ async function measureAll(
 function rotate<T>(items: readonly T[], by: number): T[] {
   const offset = by % items.length;
   return [...items.slice(offset), ...items.slice(0, offset)];
-}
-
-/** Namespaces are made and deleted outside the measured time. */
-function addPods(host: PrivateHost, count: number): PodSlot[] {
-  return Array.from({ length: count }, () => {
-    const index = host.pods.length;
-    return { index, containerId: `${host.name}-${index}`, netns: host.addPod().path };
-  });
 }
 
 const spareCount = 100;

@@ -34,7 +34,12 @@ export interface MembersOptions {
   /** The agent's command line up to `--config FILE`. */
   readonly agent: readonly string[];
   readonly pools: readonly PoolPart[];
+  /** Makes a machine ready for its agent. Resolves with more of its configuration. */
+  readonly prepare?: (host: ClusterHost, etcd: Etcd) => Promise<Readonly<Record<string, unknown>>>;
 }
+
+/** Milliseconds: a busy machine is no failure. */
+const startTimeout = 60_000;
 
 export async function startMembers({
   name,
@@ -42,24 +47,24 @@ export async function startMembers({
   more = 0,
   agent,
   pools,
+  prepare = () => Promise.resolve({}),
 }: MembersOptions): Promise<Members> {
   const hosts = await createClusterHosts({ name, hosts: nodes + more });
-  let etcd: Etcd | undefined;
+  let started: Etcd | undefined;
   const close = async (): Promise<void> => {
-    await hosts.close().finally(() => etcd?.close());
+    await hosts.close().finally(() => started?.close());
   };
   try {
-    etcd = await startEtcd({ namespace: hosts.middle, address: hosts.address });
-    const { spec } = etcd;
+    const etcd = (started = await startEtcd({ namespace: hosts.middle, address: hosts.address }));
     const keys = keysBelow('/podwire');
     for (const pool of pools) {
       await etcd.control(['put', keys.pool(pool.name), encodeObject(poolKind, fillPool(pool))]);
     }
     const members = await Promise.all(
-      hosts.hosts.slice(0, nodes).map(async (host, index) => ({
-        host,
-        agent: await startAgent(host, { entry: agent, config: memberConfig(host, index, spec) }),
-      })),
+      hosts.hosts.slice(0, nodes).map(async (host, index) => {
+        const config = { ...memberConfig(host, index, etcd.spec), ...(await prepare(host, etcd)) };
+        return { host, agent: await startAgent(host, { entry: agent, config, timeout: startTimeout }) };
+      }),
     );
     return { hosts, etcd, members, close };
   } catch (error) {

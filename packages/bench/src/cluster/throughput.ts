@@ -3,7 +3,7 @@
  * bare and with the masquerading that pods need to reach more than each other. Pairs of nodes in namespaces of their own, rounds in
  * turn, so that all see the same machine.
  */
-import { pour, serveSink } from '@podwire/testkit';
+import { pour, serveSink, type TestNamespace } from '@podwire/testkit';
 import type { StepCall } from '../call.js';
 import { pairedRatio } from '../statistics.js';
 import { makeByHand } from './hand-made-pair.js';
@@ -30,8 +30,13 @@ export interface ThroughputOptions extends StepCall {
   readonly megabytes: number;
 }
 
-interface Candidate {
-  readonly pair: Pair;
+/** Two ends that TCP is poured between, and what came of it. */
+export interface Way {
+  readonly client: TestNamespace;
+  readonly server: TestNamespace;
+  /** Of the server. */
+  readonly address: string;
+  /** Bits per second, one for each round. */
   readonly rates: number[];
 }
 
@@ -47,48 +52,49 @@ async function comparePairs(
   family: 4 | 6,
   options: ThroughputOptions,
 ): Promise<Throughput> {
-  const candidates: Candidate[] = [];
-  const add = (pair: Pair): void => void candidates.push({ pair, rates: [] });
+  const pairs: Pair[] = [];
   try {
-    add(await makeByPodwire(encapsulation));
-    add(await makeByHand(encapsulation));
-    add(await makeByHand(encapsulation, { masquerade: true }));
-    await pourInTurns(candidates, family, options, `TCP, ${encapsulation}, IPv${family}`);
+    pairs.push(await makeByPodwire(encapsulation));
+    pairs.push(await makeByHand(encapsulation));
+    pairs.push(await makeByHand(encapsulation, { masquerade: true }));
+    const ways = pairs.map(({ client, server, addresses }): Way => ({
+      ...{ client, server, address: addresses[`ipv${family}`], rates: [] },
+    }));
+    await pourInTurns(ways, options, `TCP, ${encapsulation}, IPv${family}`);
+    const [podwire = [], byHand = [], masquerading = []] = ways.map(({ rates }) => rates);
+    return {
+      ...{ encapsulation, family, podwire, byHand, masquerading },
+      ratio: pairedRatio(podwire, byHand),
+      masqueradingRatio: pairedRatio(podwire, masquerading),
+    };
   } finally {
-    for (const { pair } of candidates) await pair.close();
+    for (const pair of pairs) await pair.close();
   }
-  const [podwire = [], byHand = [], masquerading = []] = candidates.map(({ rates }) => rates);
-  return {
-    ...{ encapsulation, family, podwire, byHand, masquerading },
-    ratio: pairedRatio(podwire, byHand),
-    masqueradingRatio: pairedRatio(podwire, masquerading),
-  };
 }
 
-async function pourInTurns(
-  candidates: readonly Candidate[],
-  family: 4 | 6,
+/** Fills in the rates. */
+export async function pourInTurns(
+  ways: readonly Way[],
   { rounds, megabytes, signal, progress }: ThroughputOptions,
   what: string,
 ): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
-    // The candidates take turns in going first.
-    const order = round % 2 === 0 ? candidates : candidates.toReversed();
-    for (const { pair, rates } of order) {
+    // The ways take turns in going first.
+    const order = round % 2 === 0 ? ways : ways.toReversed();
+    for (const way of order) {
       signal.throwIfAborted();
-      const rate = await pourOnce(pair, family, megabytes);
+      const rate = await pourOnce(way, megabytes);
       // The first round only warms up.
-      if (round > 0) rates.push(rate);
+      if (round > 0) way.rates.push(rate);
     }
     progress(what, round + 1, rounds + 1);
   }
 }
 
-async function pourOnce(pair: Pair, family: 4 | 6, megabytes: number): Promise<number> {
-  const address = pair.addresses[`ipv${family}`];
-  const sink = await serveSink(pair.server, address);
+async function pourOnce({ client, server, address }: Way, megabytes: number): Promise<number> {
+  const sink = await serveSink(server, address);
   try {
-    return (await pour(pair.client, address, sink.port, megabytes * 1e6)).rate;
+    return (await pour(client, address, sink.port, megabytes * 1e6)).rate;
   } finally {
     await sink.close();
   }

@@ -1,4 +1,4 @@
-import { podwireCandidate } from '../candidates.js';
+import { asPod, podwireCandidate } from '../candidates.js';
 import type { Member } from '../cluster/members.js';
 import { launch, type Step } from '../launcher.js';
 
@@ -6,8 +6,7 @@ const labels = { cni: { labels: [{ key: 'app', value: 'web' }] } };
 
 /** The step as for a pod of Kubernetes that all policies of its namespace select. */
 export const asWebPod = (step: Step, namespace: string, name: string): Step => ({
-  ...step,
-  environment: { ...step.environment, CNI_ARGS: `K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}` },
+  ...asPod(step, namespace, name),
   input: JSON.stringify({ ...(JSON.parse(step.input) as object), args: labels }),
 });
 

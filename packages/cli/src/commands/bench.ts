@@ -27,6 +27,9 @@ interface Benchmark {
   readonly defaultPolicyOptions: Readonly<Record<string, unknown>>;
   runPolicy(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
   formatPolicy(result: object): string;
+  readonly defaultSdnOptions: Readonly<Record<string, unknown>>;
+  runSdn(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
+  formatSdn(result: object): string;
 }
 
 interface BenchCall {
@@ -50,21 +53,21 @@ interface Choices {
   readonly save?: string;
 }
 
-type Part = 'cni' | 'pods' | 'cluster' | 'policy' | 'all';
+type Part = 'cni' | 'pods' | 'cluster' | 'policy' | 'sdn' | 'all';
 
 const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation; then what policy costs. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server and etcd-client. Takes a quarter of an hour.',
+      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation; then what policy costs, and what the model sdn costs. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server, etcd-client and openvswitch-switch. Takes twenty minutes.',
     )
     .addOption(
       new Option(
         '--part <part>',
-        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes; policy: what policy costs',
+        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes; policy: what policy costs; sdn: OpenShift SDN on Open vSwitch',
       )
-        .choices(['cni', 'pods', 'cluster', 'policy', 'all'])
+        .choices(['cni', 'pods', 'cluster', 'policy', 'sdn', 'all'])
         .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
@@ -82,6 +85,7 @@ export function define(command: Command, io: Io): void {
     ['podwire bench --pods 20 --endpoints 0', 'a first look'],
     ['podwire bench --part cluster', 'many nodes'],
     ['podwire bench --part policy', 'ADD, changes and joins with policies'],
+    ['podwire bench --part sdn', 'the model sdn, and Open vSwitch'],
     ['podwire bench -o json > result.json', ''],
   ]);
 }
@@ -107,7 +111,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const result = {
     startedAt,
     ...parts.cni,
-    ...compact({ podPath: parts.pods, cluster: parts.cluster, policy: parts.policy }),
+    ...compact({ podPath: parts.pods, cluster: parts.cluster, policy: parts.policy, sdn: parts.sdn }),
   };
   const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
@@ -118,6 +122,7 @@ async function run(command: Command, io: Io): Promise<void> {
     ...(parts.pods === undefined ? [] : [benchmark.formatPodPath(parts.pods)]),
     ...(parts.cluster === undefined ? [] : [benchmark.formatCluster(parts.cluster)]),
     ...(parts.policy === undefined ? [] : [benchmark.formatPolicy(parts.policy)]),
+    ...(parts.sdn === undefined ? [] : [benchmark.formatSdn(parts.sdn)]),
   ];
   return writeLines(io, [reports.join('\n\n'), '', file]);
 }
@@ -129,6 +134,7 @@ interface Parts {
   readonly pods?: object;
   readonly cluster?: object;
   readonly policy?: object;
+  readonly sdn?: object;
 }
 
 async function runParts(
@@ -148,7 +154,9 @@ async function runParts(
   const cluster = wants('cluster') ? { cluster: await benchmark.runCluster(clusterOptions, call) } : {};
   const policyOptions = { ...benchmark.defaultPolicyOptions, ...ownPrograms() };
   const policy = wants('policy') ? { policy: await benchmark.runPolicy(policyOptions, call) } : {};
-  return { ...cni, ...pods, ...cluster, ...policy };
+  const sdnOptions = { ...benchmark.defaultSdnOptions, ...ownPrograms(), ...pickPeers(chosen) };
+  const sdn = wants('sdn') ? { sdn: await benchmark.runSdn(sdnOptions, call) } : {};
+  return { ...cni, ...pods, ...cluster, ...policy, ...sdn };
 }
 
 function pickChoices(chosen: Sizes): Record<string, unknown> {
@@ -156,6 +164,8 @@ function pickChoices(chosen: Sizes): Record<string, unknown> {
   const all = { pods, workers, rounds, endpoints, idleSeconds, peerBinDir };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
+
+const pickPeers = ({ peerBinDir }: Sizes): Record<string, unknown> => compact({ peerBinDir });
 
 function ownPrograms(): { binDir: string; agent: string[] } {
   const binDir = path.join(checkout, 'bin');

@@ -1,6 +1,6 @@
 /** Two nodes with a real Open vSwitch each, wired by the model, and real packets between their pods. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 import {
   assertArrives,
   assertBlocked,
@@ -148,6 +148,21 @@ test('after ovs-vswitchd was killed and started again a reconcile brings everyth
   assert.ok(await reaches(pods.shop, pods.shopFar));
   await isolates(pods.shop, pods.bankFar);
   assert.deepEqual(await one.reconcile(), []);
+});
+
+test('a pod comes with one transaction and one bundle, and goes with one of each', async () => {
+  const [one] = nodes;
+  const transactions = mock.method(one.client, 'transact');
+  const bundles = mock.method(one.connection!, 'applyBundle');
+  const countCalls = (): number[] => [transactions, bundles].map((calls) => calls.mock.callCount());
+  try {
+    const brief = await one.addPod(4, 44);
+    assert.deepEqual(countCalls(), [1, 1]);
+    await one.removePod(brief);
+    assert.deepEqual(countCalls(), [2, 2]);
+  } finally {
+    mock.restoreAll();
+  }
 });
 
 test('a port whose number another one has is refused, and the pod is not attached', async () => {

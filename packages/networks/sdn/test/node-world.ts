@@ -13,7 +13,7 @@ import {
 import { openNamespace } from '@podwire/linux';
 import type { PeerView, RouterBefore } from '@podwire/network-contract';
 import { planNodeTraffic } from '@podwire/network-traffic';
-import { openSwitch } from '@podwire/openflow';
+import { openSwitch, type SwitchConnection } from '@podwire/openflow';
 import { OvsdbClient } from '@podwire/ovsdb';
 import type { Read } from '@podwire/planner';
 import { silentLog } from '@podwire/platform';
@@ -45,6 +45,10 @@ export class WorldNode {
   readonly switch: OpenVSwitch;
   readonly engine: Engine;
   readonly desired: DesiredState;
+  /** Of its database. */
+  readonly client: OvsdbClient;
+  /** To its bridge; the last one that was opened. */
+  connection: SwitchConnection | undefined;
   readonly #peers = new Map<string, PeerView>();
   readonly #pods = new Map<
     string,
@@ -55,15 +59,15 @@ export class WorldNode {
     this.number = number;
     this.host = host;
     this.switch = own;
+    this.client = new OvsdbClient({ database: 'Open_vSwitch', endpoints: [own.database.endpoint] });
     this.engine = createEngine({
       backends: [
         ...createLinuxBackends(openKernel(host.namespace)),
-        createSwitchBackend(
-          new OvsdbClient({ database: 'Open_vSwitch', endpoints: [own.database.endpoint] }),
-        ),
+        createSwitchBackend(this.client),
         createFlowBackend({
           bridges: ['br0'],
-          open: (bridge, options) => openSwitch(own.socketOf(bridge), options),
+          open: async (bridge, options) =>
+            (this.connection = await openSwitch(own.socketOf(bridge), options)),
         }),
       ],
     });
