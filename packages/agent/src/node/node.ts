@@ -1,5 +1,6 @@
 /** The node's own part: what it is, what its networks need before the first pod, and what is applied of it. */
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { type Family, familyOf } from '@podwire/addresses';
 import type { DesiredState } from '@podwire/desired-state';
 import type { CallOptions, Engine, KindRegistry, Owned, Resource } from '@podwire/engine';
@@ -58,6 +59,8 @@ export class NodeState {
   #hostMtu: number;
   #hostUses: readonly AddressUse[];
   #warned = new Set<string>();
+  /** Drift asks for the list at each look, and compares it by its identity. */
+  #planned: { readonly inputs: readonly unknown[]; readonly owned: Owned } | undefined;
   /** Of each network, as they were when the list was made that is applied. */
   #appliedBlocks: readonly (readonly string[])[] = [];
   /** One change after the other: if one fails, its roll-back must not remove what another has found in place. */
@@ -142,9 +145,12 @@ export class NodeState {
     };
   }
 
-  /** Everything the node must have now, for the whole of its networks and blocks. */
+  /** Everything the node must have now, for the whole of its networks and blocks. The same list while it follows from the same. */
   owned(): Owned {
-    return { owner, resources: planNode(this.#readSides(), this.#readOtherPools()) };
+    const inputs = [this.#readSides(), this.#readOtherPools()] as const;
+    if (!isDeepStrictEqual(this.#planned?.inputs, inputs))
+      this.#planned = { inputs, owned: { owner, resources: planNode(...inputs) } };
+    return this.#planned!.owned;
   }
 
   /**

@@ -31,6 +31,16 @@ async function createAppliedNode(blocksOf: () => readonly string[], otherPools: 
 }
 
 describe("the node's own part", () => {
+  test('is the same list until something changes that it follows from', async () => {
+    let blocks = ['10.1.0.0/31'];
+    const { node } = await createAppliedNode(() => blocks);
+    const before = node.owned();
+    expect(node.owned()).toBe(before);
+    blocks = [...blocks, '10.1.0.2/31'];
+    expect(node.owned()).not.toBe(before);
+    expect(node.owned().resources.length).toBeGreaterThan(before.resources.length);
+  });
+
   test('a new block gets its route before its first pod, and only then', async () => {
     const agent = await createReadyHarness({ yaml });
     for (const id of ['c1', 'c2', 'c3']) await agent.call('ADD', { id });
