@@ -279,11 +279,13 @@ async function ensureNeeds(
 
 /** Before its link is there: from the first packet on, the pod's policy is in force. */
 async function select(
-  { policy, faults }: Pick<EndpointContext, 'policy' | 'faults'>,
+  { networks, policy, faults }: Pick<EndpointContext, 'networks' | 'policy' | 'faults'>,
   record: EndpointRecord,
   call: Call,
 ): Promise<void> {
   if (policy === undefined) return;
+  const network = networks.find(({ view }) => view.name === record.endpoint.network);
+  if (network?.model.policy === 'none') return policy.note(record);
   call.trace.stage('policy');
   await policy.attach(record, call.signal);
   faults.reach('add:selected');

@@ -55,11 +55,12 @@ export function needOf(
   return error !== undefined && isProvided && mayBeElsewhere(error) ? 'addresses' : undefined;
 }
 
-/** Until the pod's labels do not matter, if the request has none. */
+/** Until the pod's labels do not matter, if the request has none and its network enforces policy. */
 export function labelNeed(
   { policy }: Pick<ClusterSide, 'policy'>,
   spec: Spec,
 ): Extract<ClusterNeed, 'labels'> | undefined {
+  if (spec.network.model.policy === 'none') return undefined;
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
 }
 

@@ -150,6 +150,8 @@ export interface NodePolicy {
   readonly isKnown: boolean;
   /** @throws PodwireError AGENT_NOT_READY until policies are known */
   requireKnown(): void;
+  /** The pod is there, and policies of others may name it. Nothing has to be in force for it: its network enforces none. */
+  note(record: EndpointRecord): void;
   /** True while the labels of a pod must be known before it can be added, and are not known. */
   lacksLabels(endpoint: PolicyEndpoint): boolean;
   /** Until the labels do not matter any more. @throws PodwireError POD_LABELS_UNKNOWN after the configured time */

@@ -209,6 +209,10 @@ class PolicyService implements NodePolicy {
     if (this.lacksLabels(record)) throw labelsUnknown(record);
   }
 
+  note(record: EndpointRecord): void {
+    void this.#push(this.inputs.attach(record));
+  }
+
   announce(record: EndpointRecord): void {
     this.#publisher?.note(podKeyOf(policyPodOf(record)));
   }

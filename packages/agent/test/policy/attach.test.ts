@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { hostLinks } from '../../src/endpoints/registry.js';
+import { indexModels, networkModels } from '../../src/models.js';
 import { createHarness, type Harness, keyOf } from '../fakes/harness.js';
 import { createPolicyWorld, type FakePolicyWorld, linkElement } from '../fakes/policy-world.js';
 
@@ -58,6 +59,17 @@ test('without policies no pod is added, and nothing is left of it', async () => 
   world.tell([]);
   await expect.poll(() => harness.context.policy!.isKnown).toBe(true);
   expect((await harness.call('ADD')).ok).toBe(true);
+});
+
+test('a pod of a model that enforces no policy waits neither for policies nor for labels, and is known to them', async () => {
+  const models = indexModels([{ ...networkModels[0], policy: 'none' }]);
+  const world = createPolicyWorld();
+  const harness = createHarness({ dependencies: { policy: world, models } });
+  await start(harness);
+  world.labelled.add('shop');
+  expect((await harness.call('ADD', { args: pod('web') })).json).toMatchObject({ ips: [{}, {}] });
+  world.tell([]);
+  await expect.poll(() => harness.context.policy!.inputs.pods.pods.has('shop/web')).toBe(true);
 });
 
 test('unknown labels: the ADD waits, and fails with code 11 where a policy looks at them', async () => {
