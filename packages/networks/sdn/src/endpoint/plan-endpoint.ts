@@ -32,7 +32,7 @@ export function planEndpoint(endpoint: Endpoint, view: NodeView): PlannedEndpoin
     ...planPort(endpoint, host.name, place),
     ...flowResources(planProjectFlows(node.mode, vnid)),
     // Another port that has got the number would be taken for the pod.
-    ...flowResources(planPodFlows(node, { ...place, vnid }), [portReadyKey(host.name)]),
+    ...flowResources(planPodFlows(node, { ...place, vnid }), () => [portReadyKey(host.name)]),
     { kind: 'link-ready', in: 'pod', link: pod.name },
     // Packets to host ports come to the pod through the link of the node.
     ...planHostPorts(endpoint, HOST_LINK),
