@@ -4,6 +4,7 @@ const path = require('node:path');
 const linuxResources = 'backends/linux/src/resources.ts';
 const linuxKeys = 'backends/linux/src/keys.ts';
 const switchResources = 'backends/ovsdb/src/switch/resources.ts';
+const switchKeys = 'backends/ovsdb/src/switch/keys.ts';
 const flowResources = 'backends/openflow/src/resources.ts';
 /** The signs by which flows of Podwire are known, and those of OpenShift SDN; people see them without an agent. */
 const flowMarks = 'backends/openflow/src/marks.ts';
@@ -47,6 +48,7 @@ const below = {
     linuxResources,
     linuxKeys,
     switchResources,
+    switchKeys,
     flowResources,
   ],
   objects: ['platform', 'errors', 'addresses', 'apimachinery', 'store'],

@@ -25,7 +25,9 @@ const networkFileOf = (machine: Machine): string => path.join(networksOf(machine
 const nodeFileOf = (machine: Machine): string => path.join(directoryOf(machine), 'config.json');
 
 before(async () => {
-  fixture = await createSdnFixture('openshift', (host) => ({ openshiftCni: openshiftCniOf(host) }));
+  fixture = await createSdnFixture('openshift', {
+    agentOf: (host) => ({ openshiftCni: openshiftCniOf(host) }),
+  });
   [one, two] = fixture.machines as [Machine, Machine];
   await fixture.apply(namespace('shop'));
   pods = { own: one.host.addPod(), far: two.host.addPod() };

@@ -20,7 +20,7 @@ let far: TestNamespace;
 const at = (name: string): string => path.join(one.host.directory, name);
 
 before(async () => {
-  fixture = await createSdnFixture('walk', (host) => ({ openshiftCni: openshiftCniOf(host) }));
+  fixture = await createSdnFixture('walk', { agentOf: (host) => ({ openshiftCni: openshiftCniOf(host) }) });
   const two = fixture.machines[1]!;
   one = fixture.machines[0]!;
   await fixture.apply(namespace('shop'));

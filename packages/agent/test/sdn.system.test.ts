@@ -2,25 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  assertBlocked,
-  defaultAgentEntry,
-  eventually,
-  pings,
-  startPing,
-  type TestNamespace,
-} from '@podwire/testkit';
-import { addressesOf, type Machine } from './fakes/cluster-fixture.js';
-import { callPlugin, type ClientAnswer } from './fakes/plugin-client.js';
+import { assertBlocked, defaultAgentEntry, eventually, pings, startPing } from '@podwire/testkit';
+import type { Machine } from './fakes/cluster-fixture.js';
 import { changeNetwork, createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
+import { addPod, askFor, dumpFlows, removePod, type SdnPod } from './fakes/sdn-pods.js';
 
 const podwire = defaultAgentEntry.slice(0, 1);
-
-interface SdnPod {
-  readonly machine: Machine;
-  readonly namespace: TestNamespace;
-  readonly address: string;
-}
 
 let fixture: SdnFixture;
 let one: Machine;
@@ -47,29 +34,6 @@ before(async () => {
 });
 after(async () => fixture?.close());
 
-function ask(
-  machine: Machine,
-  command: string,
-  own: TestNamespace,
-  project: string,
-): Promise<ClientAnswer | undefined> {
-  const args = `K8S_POD_NAMESPACE=${project};K8S_POD_NAME=${own.name}`;
-  return callPlugin(machine.agent.socket, { command, id: own.name, netns: own.path, args });
-}
-
-async function addPod(machine: Machine, project: string): Promise<SdnPod> {
-  const own = machine.host.addPod();
-  const answer = await ask(machine, 'ADD', own, project);
-  assert.ok(answer?.ok, JSON.stringify(answer?.json) + machine.agent.log());
-  return { machine, namespace: own, address: addressesOf(answer.json)[0]! };
-}
-
-async function removePod({ machine, namespace: own }: SdnPod): Promise<void> {
-  const answer = await ask(machine, 'DEL', own, '');
-  assert.ok(answer?.ok, JSON.stringify(answer?.json));
-  machine.host.removePod(own);
-}
-
 const reaches = (from: SdnPod, to: SdnPod): Promise<boolean> => pings(from.namespace, to.address);
 
 const untilReached = (from: SdnPod, to: SdnPod): Promise<void> =>
@@ -79,11 +43,7 @@ const untilReached = (from: SdnPod, to: SdnPod): Promise<void> =>
 const isolates = (from: SdnPod, to: SdnPod): Promise<void> =>
   assertBlocked(from.namespace, to.namespace, to.address, [pods.global]);
 
-/** Without counters and times. */
-const dumpFlows = async (index: number): Promise<string[]> => {
-  const text = await fixture.switches[index]!.ofctl(['--no-stats', '--no-names', 'dump-flows', 'BRIDGE']);
-  return text.split('\n').toSorted();
-};
+const dumpFlowsOf = (index: number): Promise<string[]> => dumpFlows(fixture.switches[index]!);
 
 test('pods reach those of their project on both nodes, and those of the project default', async () => {
   await untilReached(pods.shop, pods.shopFar);
@@ -96,14 +56,14 @@ test('pods reach those of their project on both nodes, and those of the project 
 });
 
 test('an agent that restarts changes no flow, and packets pass meanwhile', async () => {
-  const before = await dumpFlows(0);
+  const before = await dumpFlowsOf(0);
   const ping = startPing(pods.shop.namespace, pods.shopFar.address);
   await one.agent.stop();
   await one.agent.start();
   await eventually('the agent is ready', async () => (await one.status()).ready);
   const { sent, received } = await ping.stop();
   assert.equal(received, sent);
-  assert.deepEqual(await dumpFlows(0), before);
+  assert.deepEqual(await dumpFlowsOf(0), before);
 });
 
 test('a project that joins another one reaches it, and is alone again when it is isolated', async () => {
@@ -119,15 +79,15 @@ test('a project that joins another one reaches it, and is alone again when it is
 
 test('a pod waits for the VNID of its namespace, and is told so when there is none', async () => {
   const own = one.host.addPod();
-  const refused = await ask(one, 'ADD', own, 'late');
+  const refused = await askFor(one, 'ADD', own, 'late');
   assert.deepEqual(
     [refused?.json.code, refused?.json.msg],
     [11, 'PROJECT_UNKNOWN: namespace late has no VNID yet'],
   );
-  const waiting = ask(one, 'ADD', own, 'late');
+  const waiting = askFor(one, 'ADD', own, 'late');
   await fixture.apply(namespace('late'));
   assert.ok((await waiting)?.ok);
-  await ask(one, 'DEL', own, 'late');
+  await askFor(one, 'DEL', own, 'late');
   one.host.removePod(own);
 });
 
@@ -157,10 +117,10 @@ test('a pod that has macvlan0 reaches the addresses below it through the bridge'
 
 test('while etcd is down an agent starts with the subnet and the VNIDs that it knows', async () => {
   await fixture.etcd.members[0]!.kill9();
-  const before = await dumpFlows(0);
+  const before = await dumpFlowsOf(0);
   await one.agent.stop();
   await one.agent.start();
-  assert.deepEqual(await dumpFlows(0), before);
+  assert.deepEqual(await dumpFlowsOf(0), before);
   const fresh = await addPod(one, 'bank');
   assert.ok(await reaches(pods.bankFar, fresh));
   await isolates(pods.shop, fresh);
@@ -170,21 +130,21 @@ test('while etcd is down an agent starts with the subnet and the VNIDs that it k
 });
 
 test('a switch that was killed has everything again once it is back', async () => {
-  const before = await dumpFlows(0);
+  const before = await dumpFlowsOf(0);
   await fixture.switches[0]!.killDaemon();
   await fixture.switches[0]!.startDaemon();
-  await eventually('the flows are back', async () => isDeepStrictEqual(await dumpFlows(0), before));
+  await eventually('the flows are back', async () => isDeepStrictEqual(await dumpFlowsOf(0), before));
   await untilReached(pods.shop, pods.shopFar);
   await isolates(pods.shop, pods.bank);
 });
 
 test('the flows of a pod and of its project go with the last pod of it', async () => {
   await fixture.apply(namespace('brief'));
-  const before = await dumpFlows(1);
+  const before = await dumpFlowsOf(1);
   const brief = [await addPod(two, 'brief'), await addPod(two, 'brief')];
-  assert.notDeepEqual(await dumpFlows(1), before);
+  assert.notDeepEqual(await dumpFlowsOf(1), before);
   for (const pod of brief) await removePod(pod);
-  assert.deepEqual(await dumpFlows(1), before);
+  assert.deepEqual(await dumpFlowsOf(1), before);
 });
 
 test('a node without pods is made again what it was', async () => {

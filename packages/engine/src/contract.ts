@@ -93,6 +93,11 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
    * after them, removed before them, and not repaired where one of them could not be. The one it dies with when absent.
    */
   after?(resource: R): readonly string[];
+  /**
+   * Keys among {@link after} without which it would do harm: where one of them is otherwise than wanted and cannot be repaired, it is
+   * removed, until that is as wanted again. A flow names the number of a port, and another port may have got it.
+   */
+  onlyWith?(resource: R): readonly string[];
   /** The kind to use for this very resource, where another backend does it better. */
   variant?(resource: R): Kind<R> | undefined;
   /**

@@ -5,6 +5,7 @@ import type { Batch, Failure, Owned, OwnerId, Repair, Resource } from './contrac
 import type { CallOptions, Change, Drift } from './engine.js';
 import { planBatches } from './order.js';
 import { compareAll, type Comparison, withoutAgreeing } from './verify.js';
+import { withdraw } from './withdraw.js';
 
 /** True for a key that some owner has. */
 export type IsOwned = (key: string) => boolean;
@@ -32,8 +33,10 @@ export async function repairOwner(
     return await within(async (sessions) => {
       const now = withDead(context, resources, await compareAll(context, sessions, resources));
       const failures = await repairDrifts(context, sessions, now, uncleared);
+      const withdrawn = await withdraw(context, sessions, resources, { drifts: now.drifts, failures });
       return [
         ...report(context, owned.owner, now.drifts, failures),
+        ...withdrawn.map((failure) => failedChange(context, owned.owner, failure)),
         ...reportUnseen(context, owned, now.unseen),
       ];
     });
@@ -201,6 +204,10 @@ class Obstacles {
     return true;
   }
 }
+
+const failedChange = ({ kinds }: EngineContext, owner: OwnerId, { resource, error }: Failure): Change => ({
+  ...{ owner, action: 'failed', what: kinds.describe(resource), error },
+});
 
 function report(
   { kinds }: EngineContext,

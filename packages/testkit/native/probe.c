@@ -11,6 +11,8 @@
  *   probe calls ADDRESS PORT COUNT                the same with a connection for each
  *   probe stream ADDRESS PORT                     sends a datagram every 20 microseconds until its input ends; prints
  *                                                 "ready PORT", and at its end how many it has sent
+ *   probe beat PORT MS FROM TO...                 sends a datagram to each address TO every MS milliseconds until its input
+ *                                                 ends; prints "ready PORT"
  *
  * Every answer of `serve` begins with a line "PEER-ADDRESS PEER-PORT LOCAL-ADDRESS LOCAL-PORT", as the server saw
  * it: that is what tests of address translation look at. A failed `ask` or `pour` prints the errno's name.
@@ -421,6 +423,22 @@ static void stream(const union address *to) {
   printf("%llu\n", (unsigned long long)sent);
 }
 
+/* Without an answer, without a way: errors of one datagram are none of the next. */
+static void beat(const char *port, int ms, const char *from, char **to, int count) {
+  union address own = parse(from, "0");
+  int s = socket(own.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (s < 0) fail("socket");
+  if (bind(s, &own.any, size_of(&own)) < 0) fail("bind");
+  struct pollfd input = {.fd = 0, .events = POLLIN};
+  ready(atoi(port));
+  do {
+    for (int i = 0; i < count; i++) {
+      union address each = parse(to[i], port);
+      sendto(s, "x", 1, MSG_DONTWAIT, &each.any, size_of(&each));
+    }
+  } while (poll(&input, 1, ms) == 0);
+}
+
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -443,6 +461,8 @@ int main(int argc, char **argv) {
   } else if (argc == 4 && strcmp(mode, "stream") == 0) {
     union address to = parse(argv[2], argv[3]);
     stream(&to);
+  } else if (argc >= 6 && strcmp(mode, "beat") == 0) {
+    beat(argv[2], atoi(argv[3]), argv[4], argv + 5, argc - 5);
   } else if (argc == 4 && strcmp(mode, "answer") == 0) {
     answer(argv[2], argv[3]);
   } else if (argc == 5 && (strcmp(mode, "turns") == 0 || strcmp(mode, "calls") == 0)) {

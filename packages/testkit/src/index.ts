@@ -1,4 +1,5 @@
 export { type Agent, type AgentOptions, defaultAgentEntry, startAgent } from './agent.js';
+export { type Arrivals, type Beat, startBeat, watchArrivals } from './arrivals.js';
 export { bundledProgram } from './bundled-program.js';
 export {
   type ClusterHost,

@@ -20,42 +20,52 @@ export interface SdnFixture extends Fixture {
   read(reference: ObjectReference): Promise<AnyObject | undefined>;
 }
 
-const apiVersion = 'network.openshift.io/v1';
-const options = {
-  ...{ clusterNetworks: ['10.128.0.0/14'], serviceNetwork: '172.30.0.0/16' },
-  ...{ mode: 'multitenant', datapath: 'netdev' },
-};
+export interface SdnOptions {
+  readonly mode: 'subnet' | 'multitenant';
+  readonly CIDR: string;
+  readonly hostSubnetLength: number;
+}
 
-export const clusterNetwork: AnyObject & Record<string, unknown> = {
+const usual: SdnOptions = { mode: 'multitenant', CIDR: '10.128.0.0/14', hostSubnetLength: 9 };
+const apiVersion = 'network.openshift.io/v1';
+const serviceNetwork = '172.30.0.0/16';
+
+const clusterNetworkOf = ({ mode, CIDR, hostSubnetLength }: SdnOptions): AnyObject => ({
   ...{ apiVersion, kind: 'ClusterNetwork', metadata: { name: 'default' } },
-  ...{ network: '10.128.0.0/14', hostsubnetlength: 9, serviceNetwork: options.serviceNetwork },
-  ...{ pluginName: 'redhat/openshift-ovs-multitenant' },
-  clusterNetworks: [{ CIDR: '10.128.0.0/14', hostSubnetLength: 9 }],
-};
+  ...{ network: CIDR, hostsubnetlength: hostSubnetLength, serviceNetwork },
+  ...{ pluginName: `redhat/openshift-ovs-${mode}` },
+  ...{ clusterNetworks: [{ CIDR, hostSubnetLength }] },
+});
 
 export const namespace = (name: string): AnyObject => ({
   ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
 });
 
-/**
- * Two machines. Tunnels go through a cable of their own, since the switch has both ends of it.
- * @param configOf gives more of the configuration of a machine's agent
- */
+/** More of the configuration of agents. */
+interface AgentOptions {
+  readonly agent?: Readonly<Record<string, unknown>>;
+  /** Of one machine. */
+  readonly agentOf?: (host: ClusterHost) => object;
+}
+
+/** Two machines. Tunnels go through a cable of their own, since the switch has both ends of it. */
 export async function createSdnFixture(
   name: string,
-  configOf: (host: ClusterHost) => object = () => ({}),
+  { agent = {}, agentOf = () => ({}), ...given }: Partial<SdnOptions> & AgentOptions = {},
 ): Promise<SdnFixture> {
+  const sdn = { ...usual, ...given };
+  const options = { clusterNetworks: [sdn.CIDR], serviceNetwork, mode: sdn.mode, datapath: 'netdev' };
   const switches: OpenVSwitch[] = [];
   let cable: Promise<void> | undefined;
   const fixture = await createFixture({
-    ...{ name, pools: [], config: { networks: [{ name: 'default', model: 'sdn', options }] } },
+    ...{ name, pools: [], config: { ...agent, networks: [{ name: 'default', model: 'sdn', options }] } },
     async prepare(host, index, { hosts, etcd }) {
       await (cable ??= connect(hosts));
       // A node is ready when it has its subnet.
-      if (index === 0) await put(etcd, clusterNetwork);
+      if (index === 0) await put(etcd, clusterNetworkOf(sdn));
       switches[index] = await startSwitch(host, index);
       const { runDir } = switches[index];
-      return { openvswitch: { runDir }, cluster: { address: addressOf(index) }, ...configOf(host) };
+      return { openvswitch: { runDir }, cluster: { address: addressOf(index) }, ...agentOf(host) };
     },
   });
   const control = (words: readonly string[]): Promise<string> => fixture.etcd.control(words);
@@ -85,19 +95,23 @@ async function connect([one, two]: readonly ClusterHost[]): Promise<void> {
     await namespace.ip('link set eth1 addrgenmode none', 'link set eth1 up');
 }
 
-/** Tunnels of the datapath `netdev` leave by a bridge that has the address itself. */
 async function startSwitch(host: ClusterHost, index: number): Promise<OpenVSwitch> {
   const own = await OpenVSwitch.start(host.namespace);
   host.defer(() => own.close());
+  await makeUplink(own, host, index);
+  return own;
+}
+
+/** Tunnels of the datapath `netdev` leave by a bridge that has the address itself. */
+export async function makeUplink(own: OpenVSwitch, host: ClusterHost, index: number): Promise<void> {
   await own.vsctl(
     ...['add-br', 'br-phy', '--', 'set', 'Bridge', 'br-phy', 'datapath_type=netdev'],
     ...['--', 'add-port', 'br-phy', 'eth1'],
   );
   await host.namespace.ip(
     ...['link set br-phy addrgenmode none', 'link set br-phy up'],
-    `addr add ${addressOf(index)}/24 dev br-phy`,
+    `addr replace ${addressOf(index)}/24 dev br-phy`,
   );
-  return own;
 }
 
 /** As an administrator asks for another VNID of a namespace. */

@@ -98,7 +98,7 @@ function makeItem(resource: FlowResource): Item {
   }
 }
 
-function flowOf({ kind: _, bridge: _bridge, mark = 0, ...flow }: SwitchFlow): FullFlow {
+function flowOf({ kind: _, bridge: _bridge, onlyWith: _with, mark = 0, ...flow }: SwitchFlow): FullFlow {
   return { ...flow, cookie: cookieOf(mark) };
 }
 

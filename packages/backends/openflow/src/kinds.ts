@@ -35,19 +35,22 @@ const object = is.record({});
 const actions = is.optional(is.listOf(object));
 const isTrue = is.optional(is.rule((value) => value === true, 'not true'));
 
-const flow = define<SwitchFlow>(
+const plainFlow = define<SwitchFlow>(
   'flow',
   is.resource<SwitchFlow>({
     ...{ bridge, table: is.numberUpTo(253), priority: is.numberUpTo(65_535), match: object },
     ...{ mark: is.optional(is.numberUpTo(0xffff_ffff)), meter: is.optional(is.count) },
     ...{ actions, clear: isTrue, write: actions, metadata: is.optional(is.text) },
-    goto: is.optional(is.numberUpTo(253)),
+    ...{ goto: is.optional(is.numberUpTo(253)), onlyWith: is.optional(is.listOf(is.text)) },
   }),
-  ({ bridge: of, meter, actions: list = [], write = [] }) => [
+  ({ bridge: of, meter, actions: list = [], write = [], onlyWith = [] }) => [
+    ...onlyWith,
     ...[...list, ...write].flatMap(groupsOf).map((id) => groupKey(of, id)),
     ...(meter === undefined ? [] : [meterKey(of, meter)]),
   ],
 );
+
+const flow: FlowKind<SwitchFlow> = { ...plainFlow, onlyWith: ({ onlyWith = [] }) => onlyWith };
 
 const groupsOf = (action: Action): readonly number[] => {
   if (action.type === 'clone') return action.actions.flatMap(groupsOf);

@@ -13,6 +13,8 @@ export interface SwitchFlow extends Instructions {
   readonly match: Match;
   /** The lower half of the cookie, 32 bits that are the model's: a peer, an owner. 0 when absent. */
   readonly mark?: number;
+  /** Keys of resources that it must not stand without: of the port whose number it names. It is made after them. */
+  readonly onlyWith?: readonly string[];
 }
 
 export interface FlowGroup {

@@ -188,6 +188,41 @@ test('a port whose number another one has is refused, and the pod is not attache
   await one.switch.vsctl('del-port', 'br0', 'other0');
 });
 
+test('a pod whose number another port has got is closed, and open again when the number is free', async () => {
+  const [one] = nodes;
+  const { link, ip } = pods.shop;
+  const flowsOf = async (): Promise<string> =>
+    one.switch.ofctl(['--no-stats', 'dump-flows', 'BRIDGE', `table=20,ip,nw_src=${ip}`]);
+  assert.match(await flowsOf(), /nw_src/);
+  const takeNumber = ['type=internal', 'ofport_request=3'];
+  await one.switch.vsctl('del-port', 'br0', link);
+  await one.switch.vsctl('add-port', 'br0', 'other0', '--', 'set', 'Interface', 'other0', ...takeNumber);
+  const failed = (await one.reconcile()).filter(({ action }) => action === 'failed');
+  assert.match(String(failed[0]?.error), /PORT_REFUSED|the number of port/);
+  assert.doesNotMatch(await flowsOf(), /nw_src/);
+  for (const field of ['nw_dst', 'nw_src', 'arp_tpa'])
+    assert.doesNotMatch(await one.switch.ofctl(['dump-flows', 'BRIDGE']), new RegExp(`${field}=${ip}\\b`));
+  await one.switch.vsctl('del-port', 'br0', 'other0');
+  await until('the pod is as it was', async () => (await one.reconcile()).length === 0);
+  assert.ok(await reaches(pods.shop, pods.shopToo));
+  await isolates(pods.shop, pods.bank);
+});
+
+test('a port that has got the number of tun0 is not taken for the node', async () => {
+  const [one] = nodes;
+  const fromNode = (): Promise<string> => one.switch.ofctl(['dump-flows', 'BRIDGE', 'table=0,in_port=2']);
+  assert.match(await fromNode(), /in_port/);
+  const takeNumber = ['type=internal', 'ofport_request=2'];
+  await one.switch.vsctl('del-port', 'br0', 'tun0');
+  await one.switch.vsctl('add-port', 'br0', 'other0', '--', 'set', 'Interface', 'other0', ...takeNumber);
+  await one.reconcile();
+  assert.doesNotMatch(await fromNode(), /in_port/);
+  assert.ok(await reaches(pods.shop, pods.shopToo));
+  await one.switch.vsctl('del-port', 'br0', 'other0');
+  await until('the node is as it was', async () => (await one.reconcile()).length === 0);
+  assert.ok(await pings(one.host.namespace, pods.shop.ip));
+});
+
 test('a pod whose project gets another VNID keeps its link and its port', async () => {
   const [one] = nodes;
   const picture = async (): Promise<string> =>

@@ -397,6 +397,14 @@ describe('the order over all backends', () => {
     expectOrder(keys, [bridge, 'flow br0/0/']);
   });
 
+  test('of a node: all flows in one bundle, after the ports whose numbers they name', () => {
+    const keys = orderOf(model.planNode(node));
+    const places = keys.flatMap((key, place) => (key.startsWith('flow br0/') ? [place] : []));
+    expect(places.at(-1)! - places[0]! + 1).toBe(places.length);
+    expectOrder(keys, ['ovs-port-ready vxlan0', 'flow br0/']);
+    expectOrder(keys, ['link host/tun0', 'flow br0/']);
+  });
+
   test('of a pod: the veth pair before its port, and the port before it is called ready', () => {
     const keys = orderOf(resourcesOf(endpointOf(1, 3, 42)));
     expectOrder(keys, [

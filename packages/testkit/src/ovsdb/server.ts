@@ -63,6 +63,10 @@ export class OvsdbServer {
     this.#process?.freeze();
   }
 
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
   /** Ends it without a word. */
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');

@@ -4,6 +4,7 @@ import { idOf, keyFor, MARK, OWN_KEYS } from '../rows/description.js';
 import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
 import { type ReportKind, REPORTS } from '../rows/report-kind.js';
 import type { AnyRow } from '../rows/view.js';
+import { portReadyKey } from './keys.js';
 import type {
   OvsBridge,
   OvsInterface,
@@ -121,7 +122,7 @@ const portReady: ReportKind<OvsPortReady> = {
   ...{ kind: 'ovs-port-ready', backend: SWITCH, batch: REPORTS },
   ...{ inPlace: true, removal: 'never' },
   place: () => switchDatabase.database,
-  key: ({ port: name, isLink }) => (isLink === true ? linkKey(name) : `ovs-port-ready ${name}`),
+  key: ({ port: name, isLink }) => (isLink === true ? linkKey(name) : portReadyKey(name)),
   describe: ({ port: name, number }) => `port ${name} with number ${number}`,
   after: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Port', name))],
   check: is.resource<OvsPortReady>({ port: text, number: is.numberUpTo(0xfeff), isLink: flag }),

@@ -1,3 +1,4 @@
+import { portReadyKey } from '@podwire/backend-ovsdb/keys';
 import type { Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
@@ -29,7 +30,9 @@ export function planEndpoint(endpoint: Endpoint, view: NodeView): PlannedEndpoin
     ...planPodSide(pod.name, place, node, endpoint.foundLinks),
     ...planHostLink(host.name),
     ...planPort(endpoint, host.name, place),
-    ...flowResources([...planProjectFlows(node.mode, vnid), ...planPodFlows(node, { ...place, vnid })]),
+    ...flowResources(planProjectFlows(node.mode, vnid)),
+    // Another port that has got the number would be taken for the pod.
+    ...flowResources(planPodFlows(node, { ...place, vnid }), () => [portReadyKey(host.name)]),
     { kind: 'link-ready', in: 'pod', link: pod.name },
     // Packets to host ports come to the pod through the link of the node.
     ...planHostPorts(endpoint, HOST_LINK),

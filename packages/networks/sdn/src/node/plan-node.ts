@@ -1,10 +1,12 @@
 import { parsePrefix } from '@podwire/addresses';
-import { tableKey } from '@podwire/backend-linux/keys';
+import { linkKey, tableKey } from '@podwire/backend-linux/keys';
 import type { IpRoute, Sysctl } from '@podwire/backend-linux/resources';
+import { portReadyKey } from '@podwire/backend-ovsdb/keys';
 import type { OvsInterface } from '@podwire/backend-ovsdb/resources';
 import type { Resource } from '@podwire/engine';
 import type { NodeView } from '@podwire/network-contract';
 import { trafficTable } from '@podwire/network-traffic';
+import type { Flow } from '@podwire/openflow';
 import { gatewayOf } from '../addresses.js';
 import { flowResources } from '../flow-resources.js';
 import { BRIDGE, HOST_LINK, TUNNEL_LINK } from '../names.js';
@@ -27,10 +29,16 @@ export function planNode(view: NodeView): Resource[] {
     planBridge(node),
     ...planFixedPorts(node, view.mtu),
     // One bundle: the note in table 253 is there when all are.
-    ...flowResources([...planBridgeFlows(node), planVersionFlow(node.mode)]),
+    ...flowResources([...planBridgeFlows(node), planVersionFlow(node.mode)], sourceOf),
     planFilter(node),
     ...planHostSide(node),
   ];
+}
+
+/** Another port that has got the number would be taken for the node, which reaches all pods, or for the tunnel. */
+function sourceOf({ match }: Flow): readonly string[] {
+  if (match?.in_port === HOST_PORT) return [linkKey('host', HOST_LINK)];
+  return match?.in_port === TUNNEL_PORT ? [portReadyKey(TUNNEL_LINK)] : [];
 }
 
 const planBridge = ({ datapath }: SdnNode): Resource => ({
