@@ -97,7 +97,7 @@ test('a pod that has macvlan0 reaches the addresses below it through the bridge'
     'link add macvlan0 link eth0 type macvlan mode bridge',
     `link set macvlan0 netns ${own.name}`,
   );
-  const added = await ask(one, 'ADD', own, 'shop');
+  const added = await askFor(one, 'ADD', own, 'shop');
   assert.ok(added?.ok, JSON.stringify(added?.json));
   const wayTo = async (destination: string) => {
     const text = await own.run(['ip', '-json', 'route', 'show', destination]);
@@ -111,7 +111,7 @@ test('a pod that has macvlan0 reaches the addresses below it through the bridge'
   assert.deepEqual(await wayTo('172.30.0.0/16'), byDefault);
   assert.match(await own.run(['ip', 'link', 'show', 'macvlan0']), /[<,]UP[,>]/);
   await eventually('it reaches the node', () => pings(own, below));
-  assert.ok((await ask(one, 'DEL', own, 'shop'))?.ok);
+  assert.ok((await askFor(one, 'DEL', own, 'shop'))?.ok);
   one.host.removePod(own);
 });
 
