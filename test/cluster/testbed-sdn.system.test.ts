@@ -89,6 +89,29 @@ test('a change of a VNID is in force on every node when apply --wait ends', asyn
   }
 });
 
+const closed = {
+  ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+  ...{ metadata: { namespace: 'shop', name: 'closed' }, spec: { podSelector: {}, policyTypes: ['Ingress'] } },
+};
+
+test('connectivity and explanations are those of projects, also where a policy says otherwise', async () => {
+  const file = path.join(directory, 'closed.json');
+  fs.writeFileSync(file, JSON.stringify(closed));
+  const onOne = ['testbed', 'exec', '--testbed', name, 'node1', '--', 'podwire'];
+  const applied = await podwireSays(...onOne, 'apply', '-f', file, '--wait');
+  assert.equal(applied.exit.code, 4);
+  assert.match(
+    applied.stderr,
+    /shop\/closed: selects pod shop\/web of network default, whose model sdn enforces no/,
+  );
+  const explain = (to: string): Promise<string> =>
+    onNode('node1', 'podwire', 'policy', 'explain', '--from', 'pod/shop/web', '--to', to, '--port', '80/tcp');
+  assert.match(await explain('pod/shop/db'), /allow by the model of the network, which enforces no policy/);
+  assert.match(await explain('pod/bank/db'), /deny by their projects/);
+  assert.match(await runPodwire('connectivity', 'test', '--testbed', name), /⊘/);
+  await onNode('node1', 'podwire', 'delete', '-f', file, '--wait');
+});
+
 for (const [what, how] of [
   ['ovs-vswitchd', []],
   ['ovs-vswitchd', ['--kill']],

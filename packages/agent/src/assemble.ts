@@ -138,7 +138,14 @@ function createContext(
     warn: (problem) => dependencies.log.warn({ problem }, 'a pool has addresses that are not free for pods'),
     ...facts,
   });
-  const sides = { endpoints, networks, host: () => node.host, nudge, ...compact({ cluster, world }) };
+  const sides = {
+    endpoints,
+    networks,
+    read: desired.read,
+    host: () => node.host,
+    nudge,
+    ...compact({ cluster, world }),
+  };
   const policy = createPolicy(config, dependencies, sides);
   return {
     ...rest,
@@ -157,7 +164,7 @@ function createContext(
   };
 }
 
-interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'networks' | 'host' | 'nudge'> {
+interface PolicySides extends Pick<NodePolicyOptions, 'endpoints' | 'networks' | 'read' | 'host' | 'nudge'> {
   readonly cluster?: ClusterMember;
   readonly world?: PolicyWorld;
 }

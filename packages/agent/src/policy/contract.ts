@@ -5,6 +5,7 @@ import type { Change, Engine, Owned } from '@podwire/engine';
 import type { DropReason, PolicyRenderer, RendererOptions, RulePlace } from '@podwire/network-policy';
 import type { ObjectSource, Revision } from '@podwire/objects';
 import type { CompilerOptions, Connection, PathDecision, PolicyCompiler } from '@podwire/policy';
+import type { Read } from '@podwire/planner';
 import type { Clock, FaultPoints } from '@podwire/platform';
 import type { Store } from '@podwire/store';
 import type { StateFiles } from '../cluster/state-files.js';
@@ -122,6 +123,8 @@ export interface NodePolicyOptions {
   readonly engine: Engine;
   readonly endpoints: EndpointRegistry;
   readonly networks: readonly Network[];
+  /** Facts that models resolve pods from. */
+  readonly read: Read;
   /** As of the last look at it. */
   readonly host: () => HostView;
   /** For what only a reconcile can do: pruning what an earlier life has left. */

@@ -4,7 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import type { Change, Owned } from '@podwire/engine';
 import { planSources, podLinkPrefix, tunnel } from '@podwire/network-traffic';
 import { orAborted } from '@podwire/platform';
-import type { InputChange, PolicyCompiler } from '@podwire/policy';
+import type { InputChange, PodFact, PolicyCompiler } from '@podwire/policy';
 import type { PolicyRenderer } from '@podwire/network-policy';
 import { describeEndpoint } from '../endpoints/registry.js';
 import type { EndpointRecord } from '../records/record.js';
@@ -22,6 +22,7 @@ import type {
 } from './contract.js';
 import { type Applied, Enforcer } from './force/enforcer.js';
 import { EstablishedCutter } from './force/cut-established.js';
+import { withModels } from './look/model-verdicts.js';
 import { findUnenforced } from './look/unenforced.js';
 import { createDecider } from './look/decider.js';
 import { describeDrop } from './look/describe-drop.js';
@@ -156,9 +157,12 @@ class PolicyService implements NodePolicy {
   }
 
   decider(): Decide {
-    const { nodeName, config } = this.#options;
+    const { nodeName, config, networks, read } = this.#options;
     const failsafes = { ingress: config.failsafeInbound, egress: config.failsafeOutbound };
-    return createDecider(this.compiler, this.inputs, { node: nodeName, failsafes });
+    const decide = createDecider(this.compiler, this.inputs, { node: nodeName, failsafes });
+    const podAt = (address: string): PodFact | undefined =>
+      this.inputs.pods.pods.get(this.inputs.podAt(address) ?? '');
+    return withModels(decide, { networks, read, podAt });
   }
 
   dropCounts(): readonly DropCount[] {

@@ -133,6 +133,8 @@ function describeReason({ reason, tier }: ConnectionVerdict): string {
   if (reason === 'same-node') return 'the node, whose own pods it always reaches';
   if (reason === 'failsafe') return 'a failsafe port, which no policy closes';
   if (reason === 'broken') return 'a policy that cannot be read';
+  if (reason === 'apart') return 'their projects, which the model of the network keeps apart';
+  if (reason === 'unenforced') return 'the model of the network, which enforces no policy';
   return reason === 'rule' ? 'a rule' : 'default: no policy decides';
 }
 

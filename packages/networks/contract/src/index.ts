@@ -263,6 +263,8 @@ export interface NetworkModel {
    * forwarding for others. It covers links whose name begins with the prefix for pod links.
    */
   readonly hostTables: readonly HostTable[];
+  /** Present where pods are kept apart by what they belong to: reports if packets pass from one to the other. Pure. */
+  reaches?(from: Attachment, to: Attachment): boolean;
   /** `none`: nothing enforces policy for its pods. Absent: the node's packet filter does, on the links of pods. */
   readonly policy?: 'none';
   /**

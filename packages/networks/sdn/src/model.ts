@@ -1,5 +1,5 @@
 import type { NetworkModel } from '@podwire/network-contract';
-import { resolve } from './endpoint/attachment.js';
+import { reaches, resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { diagnose, publish } from './node/diagnose.js';
@@ -24,6 +24,7 @@ export const createSdnModel = (): NetworkModel => ({
   planNode,
   planPeer,
   resolve,
+  reaches,
   looksFor: [MACVLAN_LINK],
   planEndpoint,
   podMtu,

@@ -43,6 +43,7 @@ export interface Decision {
   readonly policy?: PolicyId | undefined;
   /** `spec.ingress[0]` */
   readonly path?: string | undefined;
-  readonly reason: 'rule' | 'end-of-tier' | 'default' | 'same-node' | 'failsafe' | 'broken';
+  readonly reason:
+    'rule' | 'end-of-tier' | 'default' | 'same-node' | 'failsafe' | 'broken' | 'apart' | 'unenforced';
   readonly tier?: string | undefined;
 }

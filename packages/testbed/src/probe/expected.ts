@@ -135,6 +135,7 @@ async function askAgent(
 
 function describeExpectation(each: Verdicts['verdicts'][number]): Expectation {
   const { verdict, object, path, file, line, reason, tier = 'default' } = each;
+  if (reason === 'apart') return { verdict, by: 'the model, which keeps their projects apart' };
   if (object === undefined && reason !== 'end-of-tier') return { verdict };
   const end = reason === 'end-of-tier' ? ` (the end of tier ${tier})` : '';
   const place = file === undefined ? '' : ` at ${file}${line === undefined ? '' : `:${line}`}`;

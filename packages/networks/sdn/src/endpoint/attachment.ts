@@ -41,6 +41,10 @@ export function resolve(pod: PodIdentity, network: NetworkView, read: Read): Att
   return { vnid: found.netid };
 }
 
+/** As table 80 has it: the project with VNID 0 reaches all others, and they reach it. */
+export const reaches = ({ vnid: from }: Attachment, { vnid: to }: Attachment): boolean =>
+  from === to || from === GLOBAL_VNID || to === GLOBAL_VNID;
+
 /** Without it a pod would be of the project that reaches all others: an endpoint must have been resolved. */
 export function vnidOf(attachment: Attachment | undefined, pod: PodIdentity): number {
   if (attachment?.vnid !== undefined) return attachment.vnid;
