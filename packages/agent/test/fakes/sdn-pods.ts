@@ -17,9 +17,13 @@ export function askFor(
   command: string,
   own: TestNamespace,
   project: string,
+  config: object = {},
 ): Promise<ClientAnswer | undefined> {
   const args = `K8S_POD_NAMESPACE=${project};K8S_POD_NAME=${own.name}`;
-  return callPlugin(machine.agent.socket, { command, id: own.name, netns: own.path, args });
+  return callPlugin(machine.agent.socket, {
+    ...{ command, id: own.name, netns: own.path, args },
+    config: { ...config },
+  });
 }
 
 /** @throws AssertionError with the answer */
