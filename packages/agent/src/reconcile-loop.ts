@@ -85,9 +85,7 @@ export class ReconcileLoop {
   setTimes(times: ReconcileTimes): void {
     const isOther = times.interval !== this.#times.interval;
     this.#times = times;
-    if (!isOther || !this.#isStarted || this.#isRunning) return;
-    clearTimeout(this.#timer);
-    this.#schedule();
+    if (isOther) this.#scheduleAnew();
   }
 
   /** Ends the rounds, gives up one that is under way, and resolves when it has ended. */
@@ -103,6 +101,15 @@ export class ReconcileLoop {
    * @throws what made it impossible
    */
   async run(): Promise<ReconcileReport> {
+    try {
+      return await this.#runNow();
+    } finally {
+      // One that was asked for may have left the node otherwise than the timer takes it to be: not ready, say.
+      this.#scheduleAnew();
+    }
+  }
+
+  async #runNow(): Promise<ReconcileReport> {
     const { context, metrics, elapsed } = this.#options;
     const { deadline } = this.#times;
     const begin = elapsed();
@@ -148,13 +155,20 @@ export class ReconcileLoop {
     this.#isDue = false;
     this.#expected = this.#options.elapsed() + this.#times.deadline;
     try {
-      await this.run();
+      await this.#runNow();
     } catch (err) {
       if (!this.#stopped.signal.aborted) this.#options.context.log.error({ err }, 'reconcile failed');
     }
     this.#isRunning = false;
     if (this.#isDue && !this.#stopped.signal.aborted) this.#begin();
     else this.#schedule();
+  }
+
+  /** Unless a round of the loop's own is under way, which schedules the next one. */
+  #scheduleAnew(): void {
+    if (!this.#isStarted || this.#isRunning) return;
+    clearTimeout(this.#timer);
+    this.#schedule();
   }
 
   #schedule(): void {

@@ -23,6 +23,20 @@ test('a change before the start makes no second series of rounds, which nothing 
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('a round by request that has failed is followed by another one soon', async () => {
+  const { context, engine, reconciler } = createHarness({ yaml: 'nodeName: node1\nreconcileInterval: 1h' });
+  reconciler.start();
+  await reconciler.ready;
+  // Its first round has ended.
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+  engine.repairWith = () => Promise.reject(new Error('ENOBUFS'));
+  await expect(reconciler.run()).rejects.toThrow('ENOBUFS');
+  engine.repairWith = () => undefined;
+  await vi.waitFor(() => expect(context.readiness).toEqual({ ready: true, problem: undefined }), 10_000);
+  await reconciler.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test('a round that was not possible is tried again soon, also on a node that was in order before', async () => {
   const { context, engine, reconciler } = createHarness({ yaml: 'nodeName: node1\nreconcileInterval: 1h' });
   reconciler.start();
