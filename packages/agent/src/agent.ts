@@ -1,6 +1,7 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
 import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
+import type { NodeConfig, OpenshiftCniServer } from '@podwire/openshift-cni';
 import { tellSwitchedOff } from './policy/publish/switched-off.js';
 import { PodwireError } from '@podwire/errors';
 import { compact, type KeyedMutex, orAborted, systemClock, withDeadline } from '@podwire/platform';
@@ -19,7 +20,6 @@ import type { ReconcileLoop } from './reconcile-loop.js';
 import { LiveConfig } from './reload/live-config.js';
 import { changeNetwork, chooseNetwork, type Network } from './networks.js';
 import { type CniServer, startCniServer } from './server/cni-server.js';
-import type { NodeConfig, OpenshiftCniServer } from '@podwire/openshift-cni';
 
 /** Milliseconds. */
 const policyWait = 1_000;
@@ -51,9 +51,9 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
   context.policy?.start();
   const release = holdRequests(context.locks);
   const configuration = openLiveConfig(config, dependencies, parts, (listen) => sockets.metrics.move(listen));
-  const sockets = await openSockets(config, dependencies, parts, configuration);
-  context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const stopped = new AbortController();
+  const sockets = await openSockets(config, dependencies, parts, { configuration, stopped: stopped.signal });
+  context.log.info({ socket: config.socket, endpoints: context.endpoints.size }, 'listening');
   const switchedOff = sayWithoutPolicy(config, dependencies, context);
   const watching = dependencies.watchAddresses?.(() => reconciler.nudge(), stopped.signal);
   const repairing = watchDrift(config.watchDrift ? (dependencies.changes ?? []) : [], {
@@ -196,7 +196,7 @@ async function openSockets(
   config: AgentConfig,
   dependencies: AgentDependencies,
   parts: AgentParts,
-  configuration: LiveConfig,
+  { configuration, stopped }: { readonly configuration: LiveConfig; readonly stopped: AbortSignal },
 ): Promise<Sockets> {
   const { peerCredentials, log } = dependencies;
   const cni = await startCniServer({
@@ -209,7 +209,7 @@ async function openSockets(
   });
   let openshift: OpenshiftCniServer | undefined;
   try {
-    openshift = await openOpenshiftSocket(config, dependencies, parts);
+    openshift = await openOpenshiftSocket(config, dependencies, parts, stopped);
     const facts = { configuration, connections: () => cni.connections };
     const api = describeApi(config, dependencies, parts, facts);
     return { cni, openshift, ...(await startApi(config, api, dependencies)) };
@@ -224,13 +224,14 @@ async function openOpenshiftSocket(
   { openshiftCni: config, limits, deadlines }: AgentConfig,
   { peerCredentials, log }: AgentDependencies,
   { context, service, reconciler }: AgentParts,
+  signal: AbortSignal,
 ): Promise<OpenshiftCniServer | undefined> {
   if (config === undefined) return undefined;
   const { openOpenshiftCni } = await import('./server/openshift-cni.js');
   return openOpenshiftCni({
     ...{ config, maxConnections: limits.connections, deadline: deadlines.request, peerCredentials, log },
     serve: (received, answer) => serveRequest(service, received, answer),
-    ready: reconciler.ready,
+    ...{ ready: reconciler.ready, signal },
     describeNode: () => describeForOpenshift(context),
   });
 }

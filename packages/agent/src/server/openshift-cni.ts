@@ -16,7 +16,7 @@ import {
   renderNetworkConfig,
   startOpenshiftCniServer,
 } from '@podwire/openshift-cni';
-import { replaceFileSync, systemClock } from '@podwire/platform';
+import { orAborted, readIfExistsSync, replaceFileSync, systemClock } from '@podwire/platform';
 import type { AgentConfig } from '../config/index.js';
 import type { Log } from '../log.js';
 
@@ -28,6 +28,8 @@ export interface OpenshiftCniOptions {
   readonly serve: PluginServer;
   /** Resolves when the node serves pods. Rejects when the agent stops before. */
   readonly ready: Promise<void>;
+  /** Aborts when the agent stops: nothing is written from then on. */
+  readonly signal: AbortSignal;
   /** Facts of the node for the plugin, once it is ready. */
   readonly describeNode: () => NodeConfig;
   readonly peerCredentials: (socket: Socket) => PeerCredentials | undefined;
@@ -40,16 +42,10 @@ export async function openOpenshiftCni(options: OpenshiftCniOptions): Promise<Op
   // It is in /run: without it the machine has been started since, and the network configuration speaks of an earlier life.
   if (!fs.existsSync(config.directory)) removeNetworkConfig(config.networkConfigDir, log);
   const server = await startOpenshiftCniServer({
-    ...{
-      directory: config.directory,
-      hostVeth: 'refused',
-      handle: handleBy(serve),
-      deadline,
-      maxConnections,
-    },
-    ...{ peerCredentials, clock: systemClock, log },
+    ...{ directory: config.directory, deadline, maxConnections, peerCredentials, log },
+    ...{ hostVeth: 'refused', handle: handleBy(serve), clock: systemClock },
   });
-  options.ready.then(
+  orAborted(options.ready, options.signal).then(
     () => announce(server, options),
     () => log.debug('stopped before the plugin of OpenShift was served'),
   );
@@ -72,7 +68,7 @@ function announce(
 
 function writeNetworkConfig(directory: string, text: string): void {
   const file = path.join(directory, networkConfigName);
-  if (readNetworkConfig(file) === text) return;
+  if (readIfExistsSync(file) === text) return;
   fs.mkdirSync(directory, { recursive: true });
   replaceFileSync(file, text, { mode: networkConfigMode, flush: true });
 }
@@ -83,8 +79,4 @@ function removeNetworkConfig(directory: string, log: Log): void {
   } catch (err) {
     log.warn({ err }, 'the network configuration of an earlier life could not be removed');
   }
-}
-
-function readNetworkConfig(file: string): string | undefined {
-  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined;
 }
