@@ -179,6 +179,15 @@ function viewNetwork(config: NetworkConfig, { subnets }: NetworkModel): NetworkV
   return { ...view, pools: subnets.pools(view).map((pool) => ({ ...pool, natOutgoing })) };
 }
 
+/** The network that an endpoint was planned for; undefined where it was taken out of the configuration. */
+export const networkOf = <N extends Pick<Network, 'view'>>(
+  networks: readonly N[],
+  { endpoint }: { readonly endpoint: { readonly network: string } },
+): N | undefined => networks.find(({ view }) => view.name === endpoint.network);
+
+/** False where the model keeps pods apart by itself, and nothing enforces policy for them. */
+export const enforcesPolicy = ({ model }: Pick<Network, 'model'>): boolean => model.policy !== 'none';
+
 /**
  * The network that a plugin configuration means: its `network`, or the one that is called like the CNI network, or
  * `default`, or the first.

@@ -4,6 +4,7 @@ import type { Change, Reconcile } from '@podwire/engine';
 import { endpointKey } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { describeWithCode } from './errors.js';
+import { networkOf } from './networks.js';
 import { adoptHeld } from './endpoints/broken-records.js';
 import { besideNode } from './node/scope-kinds.js';
 import { listWanted } from './wanted.js';
@@ -233,7 +234,7 @@ function adoptLeasesOf(
 ): string[] {
   const owner = endpointKey(record.id);
   // A network may have been taken out of the configuration. Its pods live on; its addresses are not allocated any more.
-  const ipam = networks.find(({ view }) => view.name === record.endpoint.network)?.ipam;
+  const ipam = networkOf(networks, record)?.ipam;
   return record.leases.flatMap(({ address, pool }) => {
     try {
       ipam?.adopt({ address, pool, owner, since: record.createdAt });

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { networkConfigName, renderNetworkConfig } from '@podwire/openshift-cni';
 import { eventually, pings, run, type TestNamespace } from '@podwire/testkit';
-import { addressesOf, type Machine } from './fakes/cluster-fixture.js';
+import type { Machine } from './fakes/cluster-fixture.js';
 import { openshiftCniOf, putPluginAtItsPlace } from './fakes/openshift-places.js';
-import { callPlugin } from './fakes/plugin-client.js';
 import { createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
+import { addPod, removePod } from './fakes/sdn-pods.js';
 
 /** Configurations of OpenShift 3 and of OpenShift 4. */
 const versions = ['0.2.0', '0.3.1'] as const;
@@ -17,7 +17,7 @@ const versions = ['0.2.0', '0.3.1'] as const;
 let fixture: SdnFixture;
 let one: Machine;
 let two: Machine;
-let pods: { own: TestNamespace; far: TestNamespace };
+let own: TestNamespace;
 
 const directoryOf = ({ host }: Machine): string => openshiftCniOf(host).directory;
 const networksOf = ({ host }: Machine): string => openshiftCniOf(host).networkConfigDir;
@@ -30,7 +30,7 @@ before(async () => {
   });
   [one, two] = fixture.machines as [Machine, Machine];
   await fixture.apply(namespace('shop'));
-  pods = { own: one.host.addPod(), far: two.host.addPod() };
+  own = one.host.addPod();
   await eventually('both nodes say that they are ready', () =>
     [one, two].every((machine) => fs.existsSync(networkFileOf(machine))),
   );
@@ -61,21 +61,18 @@ test('the files of the original are there once the node serves pods', () => {
 
 for (const version of versions)
   test(`the plugin adds a pod under ${version}, which reaches one of Podwire’s own plugin, and removes it`, async () => {
-    const args = `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pods.far.name}`;
-    const request = { id: pods.far.name, netns: pods.far.path, args };
-    const far = await callPlugin(two.agent.socket, { command: 'ADD', ...request });
-    assert.ok(far?.ok, JSON.stringify(far?.json));
+    const far = await addPod(two, 'shop');
     const links = await linksOf(one);
-    const result = JSON.parse(await runPlugin(one, 'ADD', pods.own, version)) as ResultOfPlugin;
+    const result = JSON.parse(await runPlugin(one, 'ADD', own, version)) as ResultOfPlugin;
     assert.equal(result.cniVersion, version);
     const address = result.ip4?.ip ?? result.ips?.[0]?.address;
     assert.match(address ?? '', /^10\.(12[89]|13[01])\./);
-    await eventually('the pod reaches the other one', () => pings(pods.own, addressesOf(far.json)[0]!));
-    assert.equal(await runPlugin(one, 'DEL', pods.own, version), '');
+    await eventually('the pod reaches the other one', () => pings(own, far.address));
+    assert.equal(await runPlugin(one, 'DEL', own, version), '');
     await eventually('the node has the links that it had', async () =>
       isDeepStrictEqual(await linksOf(one), links),
     );
-    assert.ok((await callPlugin(two.agent.socket, { command: 'DEL', ...request }))?.ok);
+    await removePod(far);
   });
 
 interface ResultOfPlugin {
@@ -93,7 +90,7 @@ test('an agent that is stopped takes config.json along, and the plugin says so; 
   const written = fs.statSync(networkFileOf(one));
   await one.agent.stop();
   assert.deepEqual(fs.readdirSync(directoryOf(one)), []);
-  await assert.rejects(runPlugin(one, 'ADD', pods.own, '0.2.0'), {
+  await assert.rejects(runPlugin(one, 'ADD', own, '0.2.0'), {
     stdout: /OpenShift SDN network process is not \(yet\?\) available/,
   });
   await one.agent.start();

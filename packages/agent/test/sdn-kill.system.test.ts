@@ -33,7 +33,7 @@ let having: Snapshot;
 before(async () => {
   // Nothing happens by itself, and a call ends by an answer however busy the machine is.
   const agent = { reconcileInterval: '1h', watchDrift: false, deadlines: { request: '2m' } };
-  fixture = await createSdnFixture('kill', { agent });
+  fixture = await createSdnFixture('kill', { agentOf: () => agent });
   one = fixture.machines[0]!;
   own = fixture.switches[0]!;
   const orders = path.join(one.host.directory, 'orders');

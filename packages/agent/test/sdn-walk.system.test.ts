@@ -9,8 +9,8 @@ import { after, before, test } from 'node:test';
 import { defaultAgentEntry, eventually, type TestNamespace } from '@podwire/testkit';
 import type { Machine } from './fakes/cluster-fixture.js';
 import { openshiftCniOf, putPluginAtItsPlace } from './fakes/openshift-places.js';
-import { callPlugin } from './fakes/plugin-client.js';
 import { createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
+import { addPod } from './fakes/sdn-pods.js';
 
 const podwire = defaultAgentEntry[0]!;
 
@@ -24,10 +24,7 @@ before(async () => {
   const two = fixture.machines[1]!;
   one = fixture.machines[0]!;
   await fixture.apply(namespace('shop'));
-  far = two.host.addPod();
-  const args = `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${far.name}`;
-  const added = await callPlugin(two.agent.socket, { command: 'ADD', id: far.name, netns: far.path, args });
-  assert.ok(added?.ok, JSON.stringify(added?.json));
+  far = (await addPod(two, 'shop')).namespace;
   for (const name of ['manifests', 'bin']) fs.mkdirSync(at(name));
   putPluginAtItsPlace(one.host, at('bin'));
   await startPodAgent();

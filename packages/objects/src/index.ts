@@ -29,6 +29,7 @@ export { createDirectorySource, type DirectorySourceOptions } from './sources/di
 export {
   decode as decodeStoredObject,
   encode as encodeStoredObject,
+  groupPrefix as objectGroupPrefix,
   keyOf as objectKey,
   objectsPrefix,
 } from './sources/store-object.js';

@@ -4,7 +4,13 @@
  */
 import { describeError } from '@podwire/errors';
 import type { ObjectFacts } from '@podwire/network-contract';
-import { type AnyObject, decodeStoredObject, formatObjectProblem, objectKey } from '@podwire/objects';
+import {
+  type AnyObject,
+  decodeStoredObject,
+  formatObjectProblem,
+  objectGroupPrefix,
+  objectKey,
+} from '@podwire/objects';
 import type { FactName, FactSources, Journal } from '@podwire/planner';
 import { type Clock, groupBy, type Log, Notify, pause } from '@podwire/platform';
 import type { Change, Item, Revision, Store, WatchBatch } from '@podwire/store';
@@ -88,7 +94,8 @@ export class ObjectFactStore {
    * each kind. Never rejects.
    */
   async follow(signal: AbortSignal): Promise<void> {
-    const groups = groupBy(this.#options.kinds, (kind) => groupPrefixOf(this.#prefixOf(kind)));
+    const { kinds, root } = this.#options;
+    const groups = groupBy(kinds, (kind) => objectGroupPrefix(root, kind));
     await Promise.all([...groups].map(([prefix, kinds]) => this.#followGroup(prefix, kinds, signal)));
   }
 
@@ -182,9 +189,6 @@ export class ObjectFactStore {
       }
   }
 }
-
-/** `…/objects/GROUP/` of `…/objects/GROUP/KIND/_/`. */
-const groupPrefixOf = (prefix: string): string => prefix.replace(/[^/]+\/[^/]+\/$/, '');
 
 const nameOf = ({ fact }: ObjectFacts, id: string): FactName => `${fact}/${id}` as FactName;
 

@@ -4,7 +4,7 @@ import type { CallOptions } from '@podwire/engine';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
-import { chooseNetwork, type Network } from '../networks.js';
+import { chooseNetwork, enforcesPolicy, type Network, networkOf } from '../networks.js';
 import { renderAnswer } from './answers.js';
 import { clearBroken } from './broken-records.js';
 import {
@@ -284,8 +284,8 @@ async function select(
   call: Call,
 ): Promise<void> {
   if (policy === undefined) return;
-  const network = networks.find(({ view }) => view.name === record.endpoint.network);
-  if (network?.model.policy === 'none') return policy.note(record);
+  const network = networkOf(networks, record);
+  if (network !== undefined && !enforcesPolicy(network)) return policy.note(record);
   call.trace.stage('policy');
   await policy.attach(record, call.signal);
   faults.reach('add:selected');

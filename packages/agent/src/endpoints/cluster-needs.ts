@@ -8,6 +8,7 @@ import { errorCodes } from '@podwire/cni';
 import { errorCatalogue, PodwireError } from '@podwire/errors';
 import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
+import { enforcesPolicy } from '../networks.js';
 import type { Call, ClusterSide, EndpointContext, NodeSide } from './context.js';
 import type { PolicyEndpoint } from '../policy/contract.js';
 import type { PendingAdd } from './pending-adds.js';
@@ -60,7 +61,7 @@ export function labelNeed(
   { policy }: Pick<ClusterSide, 'policy'>,
   spec: Spec,
 ): Extract<ClusterNeed, 'labels'> | undefined {
-  if (spec.network.model.policy === 'none') return undefined;
+  if (!enforcesPolicy(spec.network)) return undefined;
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
 }
 

@@ -2,12 +2,11 @@
  * Endpoints whose pods belong to something else than when they were planned: a project with another VNID, say. They are planned again
  * from their records; links, addresses and ports stay.
  */
-import { describeError } from '@podwire/errors';
 import { endpointKey } from '@podwire/network-contract';
 import { type Clock, groupBy, Workqueue } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
-import { errorLabel } from '../errors.js';
-import type { Network } from '../networks.js';
+import { asPodwireError, describeWithCode } from '../errors.js';
+import { type Network, networkOf } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { EndpointContext } from './context.js';
 import { hasMoved, replanEndpoint } from './plan-endpoint.js';
@@ -46,12 +45,13 @@ export function followAttachments(
   });
   const warn = logChanges(context);
   const look = (): void => {
-    for (const { id } of listMoved(context)) {
+    const { moved, unresolved } = compareAttachments(context);
+    for (const { id } of moved) {
       pending.add(endpointKey(id));
       queue.add(endpointKey(id));
     }
     report();
-    warn(describeUnresolved(context));
+    warn(unresolved);
   };
   const unsubscribe = objects.onChange(look);
   look();
@@ -75,39 +75,40 @@ function logChanges({ log }: Pick<FollowContext, 'log'>): (problems: readonly st
 
 type Standing = Pick<FollowContext, 'networks' | 'endpoints' | 'desired'>;
 
-/**
- * Where it is not known what a pod belongs to, everything that was planned stays. An endpoint that is being wired has been planned with
- * what was known then: it moves once its ADD lets go of it.
- */
-const listMoved = (context: Standing): EndpointRecord[] =>
-  context.endpoints.all().filter((record) => compareAttachment(context, record) === 'moved');
+interface Attachments {
+  readonly moved: readonly EndpointRecord[];
+  /** Pods of which it is not known any more what they belong to, in words that begin with a code. */
+  readonly unresolved: readonly string[];
+}
 
-/** Pods that stay what they were, since it is not known any more what they belong to; for `status`, in words that begin with a code. */
-export function describeUnresolved(context: Standing): string[] {
-  const unresolved = context.endpoints.all().flatMap((record) => {
-    const found = compareAttachment(context, record);
-    return typeof found === 'string' ? [] : [{ pod: describeEndpoint(record), ...found }];
-  });
-  return [...groupBy(unresolved, ({ reason }) => reason)].map(([reason, [first, ...more]]) => {
+/**
+ * Compares what pods belong to with what they were planned for. Where it is not known, everything that was planned stays. An endpoint
+ * that is being wired has been planned with what was known then: it moves once its ADD lets go of it.
+ */
+function compareAttachments({ networks, endpoints, desired }: Standing): Attachments {
+  const moved: EndpointRecord[] = [];
+  const lost: { readonly pod: string; readonly reason: string }[] = [];
+  for (const record of endpoints.all()) {
+    const network = networkOf(networks, record);
+    if (network === undefined || record.phase === 'removing') continue;
+    try {
+      if (hasMoved(record, network, desired.read)) moved.push(record);
+    } catch (error) {
+      lost.push({ pod: describeEndpoint(record), reason: describeWithCode(asPodwireError(error)) });
+    }
+  }
+  return { moved, unresolved: describeLost(lost) };
+}
+
+/** For `status`. */
+export const describeUnresolved = (context: Standing): readonly string[] =>
+  compareAttachments(context).unresolved;
+
+const describeLost = (lost: readonly { readonly pod: string; readonly reason: string }[]): string[] =>
+  [...groupBy(lost, ({ reason }) => reason)].map(([reason, [first, ...more]]) => {
     const stay = more.length === 0 ? 'stays what it was' : `and ${more.length} more stay what they were`;
     return `${reason}; ${first!.pod} ${stay}`;
   });
-}
-
-type Comparison = 'same' | 'moved' | { readonly reason: string };
-
-function compareAttachment({ networks, desired }: Standing, record: EndpointRecord): Comparison {
-  const network = networkOf(networks, record);
-  if (network === undefined || record.phase === 'removing') return 'same';
-  try {
-    return hasMoved(record, network, desired.read) ? 'moved' : 'same';
-  } catch (error) {
-    return { reason: `${errorLabel(error)}: ${describeError(error)}` };
-  }
-}
-
-const networkOf = (networks: readonly Network[], { endpoint }: EndpointRecord): Network | undefined =>
-  networks.find(({ view }) => view.name === endpoint.network);
 
 async function moveEndpoint(context: FollowContext, key: string, signal: AbortSignal): Promise<void> {
   const { networks, endpoints, scopes, locks, engine } = context;

@@ -367,7 +367,7 @@ class PolicyService implements NodePolicy {
       message,
     }));
     const { endpoints, networks } = this.#options;
-    const unenforced = findUnenforced(this.compiler.state, networks, endpoints.all());
+    const unenforced = findUnenforced(this.compiler.state, networks, endpoints);
     return [...this.inputs.objects.problems, ...this.inputs.hosts.problems, ...unreadable, ...unenforced];
   }
 

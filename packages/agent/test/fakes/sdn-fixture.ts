@@ -41,24 +41,22 @@ export const namespace = (name: string): AnyObject => ({
   ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
 });
 
-/** More of the configuration of agents. */
 interface AgentOptions {
-  readonly agent?: Readonly<Record<string, unknown>>;
-  /** Of one machine. */
+  /** More of the configuration of a machine's agent. */
   readonly agentOf?: (host: ClusterHost) => object;
 }
 
 /** Two machines. Tunnels go through a cable of their own, since the switch has both ends of it. */
 export async function createSdnFixture(
   name: string,
-  { agent = {}, agentOf = () => ({}), ...given }: Partial<SdnOptions> & AgentOptions = {},
+  { agentOf = () => ({}), ...given }: Partial<SdnOptions> & AgentOptions = {},
 ): Promise<SdnFixture> {
   const sdn = { ...usual, ...given };
   const options = { clusterNetworks: [sdn.CIDR], serviceNetwork, mode: sdn.mode, datapath: 'netdev' };
   const switches: OpenVSwitch[] = [];
   let cable: Promise<void> | undefined;
   const fixture = await createFixture({
-    ...{ name, pools: [], config: { ...agent, networks: [{ name: 'default', model: 'sdn', options }] } },
+    ...{ name, pools: [], config: { networks: [{ name: 'default', model: 'sdn', options }] } },
     async prepare(host, index, { hosts, etcd }) {
       await (cable ??= connect(hosts));
       // A node is ready when it has its subnet.

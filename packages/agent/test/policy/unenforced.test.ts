@@ -39,7 +39,7 @@ test('a policy that selects pods of a model without policy is a problem, which n
     record('free', 'sdn'),
     record('guarded', 'default'),
   ];
-  const [problem, ...others] = findUnenforced(state, networks, records);
+  const [problem, ...others] = findUnenforced(state, networks, { all: () => records });
   expect(problem?.object).toContain('deny');
   expect(problem?.message).toBe(
     'selects pod shop/web and 1 more of network sdn, whose model sdn enforces no policy',
@@ -48,5 +48,5 @@ test('a policy that selects pods of a model without policy is a problem, which n
 });
 
 test('a policy of pods that the packet filter guards is none', () => {
-  expect(findUnenforced(state, networks, [record('guarded', 'default')])).toEqual([]);
+  expect(findUnenforced(state, networks, { all: () => [record('guarded', 'default')] })).toEqual([]);
 });

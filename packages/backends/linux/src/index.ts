@@ -15,6 +15,7 @@ export {
   type KernelNamespace,
   type KernelOptions,
   type LinkFeatures,
+  openIdentified,
   openKernel,
   type Sysctls,
 } from './kernel.js';

@@ -120,8 +120,11 @@ function openConnection(handle: NamespaceHandle): NetlinkConnection {
   }
 }
 
-/** A path may have come to mean another namespace since (`/proc/PID/ns/net` of a pid that was used again). */
-function openIdentified(identity: NamespaceIdentity): NamespaceHandle {
+/**
+ * A path may have come to mean another namespace since (`/proc/PID/ns/net` of a pid that was used again).
+ * @throws PodwireError NAMESPACE_GONE
+ */
+export function openIdentified(identity: NamespaceIdentity): NamespaceHandle {
   const handle = openOrGone(identity.path);
   if (handle.device === identity.device && handle.inode === identity.inode) return handle;
   handle.close();

@@ -42,10 +42,14 @@ const coreGroup = 'core';
 /** The prefix of all objects of a store. */
 export const objectsPrefix = (root: string): string => `${root}/objects/`;
 
+/** The prefix of all objects of an API group. */
+export function groupPrefix(root: string, reference: Pick<ObjectReference, 'apiVersion'>): string {
+  const group = groupOf(reference);
+  return `${objectsPrefix(root)}${group === '' ? coreGroup : group}/`;
+}
+
 export function keyOf(root: string, { apiVersion, kind, namespace, name }: ObjectReference): string {
-  const group = groupOf({ apiVersion });
-  const parts = [group === '' ? coreGroup : group, kind, namespace ?? wholeCluster, name];
-  return objectsPrefix(root) + parts.join('/');
+  return groupPrefix(root, { apiVersion }) + [kind, namespace ?? wholeCluster, name].join('/');
 }
 
 /** The object of a key. Of a kind that is not known here the version is unknown, too. */

@@ -1,9 +1,9 @@
 /** Decisions where a network's model enforces no policy: there the model alone keeps pods apart. */
-import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
+import { containsAddress, parseAddress, parsePrefix, type Prefix } from '@podwire/addresses';
 import type { PodIdentity } from '@podwire/network-contract';
 import type { Read } from '@podwire/planner';
 import type { Connection, Decision } from '@podwire/policy';
-import type { Network } from '../../networks.js';
+import { enforcesPolicy, type Network } from '../../networks.js';
 import type { Decide } from '../contract.js';
 
 type NetworkPart = Pick<Network, 'view' | 'model'>;
@@ -20,7 +20,9 @@ const unenforced: Decision = { verdict: 'allow', reason: 'unenforced' };
 
 /** Leaves out what is not enforced at an end, and adds what the model of both ends keeps apart. Pure. */
 export function withModels(decide: Decide, knowledge: ModelKnowledge): Decide {
-  const unguarded = knowledge.networks.filter(({ model }) => model.policy === 'none');
+  const unguarded = knowledge.networks
+    .filter((network) => !enforcesPolicy(network))
+    .map((network) => ({ network, pools: network.view.pools.map(({ cidr }) => parsePrefix(cidr)) }));
   if (unguarded.length === 0) return decide;
   return (connection) => {
     const [from, to] = [
@@ -40,10 +42,15 @@ export function withModels(decide: Decide, knowledge: ModelKnowledge): Decide {
   };
 }
 
-const findNetwork = (networks: readonly NetworkPart[], address: string): NetworkPart | undefined =>
-  networks.find(({ view }) =>
-    view.pools.some(({ cidr }) => containsAddress(parsePrefix(cidr), parseAddress(address))),
-  );
+interface Unguarded {
+  readonly network: NetworkPart;
+  readonly pools: readonly Prefix[];
+}
+
+function findNetwork(networks: readonly Unguarded[], text: string): NetworkPart | undefined {
+  const address = parseAddress(text);
+  return networks.find(({ pools }) => pools.some((pool) => containsAddress(pool, address)))?.network;
+}
 
 /** Ends that are not known, or belong to nothing yet, are taken for open. */
 function isApart(

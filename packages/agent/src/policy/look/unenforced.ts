@@ -2,7 +2,7 @@
 import { referenceKey } from '@podwire/objects';
 import { groupBy } from '@podwire/platform';
 import type { CompiledDirection, CompiledState } from '@podwire/policy';
-import type { Network } from '../../networks.js';
+import { enforcesPolicy, type Network, networkOf } from '../../networks.js';
 import type { EndpointRecord } from '../../records/record.js';
 import { podKeyOf, policyPodOf } from '../inputs/facts.js';
 import type { PolicyProblem } from '../parts.js';
@@ -11,13 +11,13 @@ import type { PolicyProblem } from '../parts.js';
 export function findUnenforced(
   { endpoints, policies }: Pick<CompiledState, 'endpoints' | 'policies'>,
   networks: readonly Pick<Network, 'view' | 'model'>[],
-  records: readonly Pick<EndpointRecord, 'id' | 'pod' | 'endpoint'>[],
+  registry: { all(): readonly Pick<EndpointRecord, 'id' | 'pod' | 'endpoint'>[] },
 ): PolicyProblem[] {
-  const unguarded = new Map(
-    networks.filter(({ model }) => model.policy === 'none').map((network) => [network.view.name, network]),
-  );
-  const selected = records.flatMap((record) => {
-    const network = unguarded.get(record.endpoint.network);
+  const unguarded = networks.filter((network) => !enforcesPolicy(network));
+  // Every change of policy asks: on most nodes no pod has to be looked at.
+  if (unguarded.length === 0) return [];
+  const selected = registry.all().flatMap((record) => {
+    const network = networkOf(unguarded, record);
     if (network === undefined) return [];
     const pod = podKeyOf(policyPodOf(record));
     const { ingress, egress } = endpoints.get(pod) ?? {};
