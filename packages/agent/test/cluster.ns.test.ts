@@ -134,11 +134,12 @@ describe('faults', () => {
     const second = startAgent(host, { entry: agentEntry, config: fixture.configOf('n2'), timeout: 120_000 });
     const ready = second.then(() => (isReady = true));
     ready.catch(() => undefined);
-    await eventually('the second agent listens', () => Promise.resolve(fs.existsSync(socket!)));
+    const hasLogged = (text: string) => async () =>
+      Promise.resolve(fs.existsSync(log!) && fs.readFileSync(log!, 'utf8').includes(text));
+    // Its socket is there a moment earlier, between bind() and listen(), and refuses calls.
+    await eventually('the second agent listens', hasLogged('"msg":"listening"'));
     assert.match((await call('ADD'))?.json.msg ?? '', /NODE_NAME_TAKEN: .*is taken by another agent/);
-    await eventually('its log says so too', () =>
-      Promise.resolve(fs.readFileSync(log!, 'utf8').includes('NODE_NAME_TAKEN')),
-    );
+    await eventually('its log says so too', hasLogged('NODE_NAME_TAKEN'));
     assert.equal((await call('DEL'))?.ok, true);
     assert.equal(isReady, false);
     await first.agent.stop();

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { succeeds } from '@podwire/platform';
 import { defaultAgentEntry, eventually, type TestNamespace } from '@podwire/testkit';
 import type { Machine } from './fakes/cluster-fixture.js';
 import { openshiftCniOf, putPluginAtItsPlace } from './fakes/openshift-places.js';
@@ -45,7 +46,7 @@ async function startPodAgent(): Promise<void> {
     started.kill('SIGTERM');
     await started.exited;
   });
-  await eventually('the pod agent answers', () => fs.existsSync(at('p/podlet.sock')));
+  await eventually('the pod agent answers', () => succeeds(listPods()));
 }
 
 const manifest = {
