@@ -14,7 +14,7 @@ export type {
 } from './actions.js';
 export { decodeMessage, encodeMessage } from './codec/message.js';
 export { connectSwitch, openSwitch, type OpenOptions } from './connection/open.js';
-export type { RequestOptions, SwitchConnection } from './connection/switch-connection.js';
+export type { BundleOptions, RequestOptions, SwitchConnection } from './connection/switch-connection.js';
 export { SwitchError, type SwitchFailure } from './connection/switch-error.js';
 export { type ErrorCode, errorCode, type ErrorName, findErrorName } from './error-codes.js';
 export { DecodeError, OpenFlowError } from './errors.js';

@@ -93,6 +93,33 @@ describe('a connection', () => {
     connection.close();
   });
 
+  test('commits no bundle that was given up while its guard looked', async () => {
+    let allow = (): void => undefined;
+    const guard = (): Promise<void> => new Promise((resolve) => (allow = resolve));
+    const { near, received } = script((message) => [...greet(message), ...closed(message)]);
+    const connection = await connectSwitch(near);
+    const given = connection.applyBundle([addFlow({})], { guard, timeout: 5 });
+    await expect(given).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    allow();
+    await expect.poll(() => received.at(-1)).toMatchObject({ step: 'discard' });
+    expect(received).not.toContainEqual(expect.objectContaining({ step: 'commit' }));
+    connection.close();
+  });
+
+  test('ends a dump of several selectors with the last answer, also after one was refused', async () => {
+    let asked = 0;
+    const list: Message = { type: 'dump_reply', kind: 'flow', entries: [], more: false };
+    const error: Message = { type: 'error', error: { type: 1, code: 6 }, data: Buffer.alloc(0) };
+    const lists: Answer = ({ type }) => (type === 'dump_request' ? [(asked += 1) === 1 ? error : list] : []);
+    const { near } = script((message) => [...greet(message), ...lists(message)]);
+    const connection = await connectSwitch(near);
+    await expect(connection.dump('flow', [{ table: 1 }, { table: 2 }])).rejects.toMatchObject({
+      failures: [{ index: 0 }],
+    });
+    expect(await connection.dump('flow', [{ table: 1 }, { table: 2 }])).toEqual([]);
+    connection.close();
+  });
+
   test('discards a bundle that is not committed in time', async () => {
     const { near, received } = script(greet);
     const connection = await connectSwitch(near);

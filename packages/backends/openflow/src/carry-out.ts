@@ -2,10 +2,21 @@
 import { type MeterMod, type RequestOptions, type SwitchConnection, SwitchError } from '@podwire/openflow';
 import { isCut, isNoBridge, silentError } from './errors.js';
 import type { BridgeLink } from './link.js';
-import { needsLook, type Plan, planChanges, type Planned, type Step, type StepFailure } from './plan.js';
-import { lookAt, type Needs } from './view.js';
+import {
+  areForeseen,
+  findObstacles,
+  needsLook,
+  type Plan,
+  planChanges,
+  type Planned,
+  type Step,
+  type StepFailure,
+} from './plan.js';
+import { lookAt, type Needs, type View, viewOf } from './view.js';
 
 const ATTEMPTS = 2;
+
+const nothing: View = viewOf([]);
 
 export interface CarryOutOptions {
   readonly signal: AbortSignal;
@@ -26,7 +37,12 @@ export async function carryOut<S>(
   let isSent = false;
   for (let attempt = 1; ; attempt++) {
     const work = async (connection: SwitchConnection, either: AbortSignal) => {
-      const plan = planChanges(await lookAt(connection, link.bridge, needsOf(wanted), either), wanted);
+      const look = (): Promise<View> => lookAt(connection, link.bridge, needsOf(wanted), either);
+      if (areForeseen(wanted)) {
+        isSent = true;
+        return applyForeseen(connection, wanted, { look, signal: either });
+      }
+      const plan = planChanges(await look(), wanted);
       if (plan.failures.length > 0) return plan.failures;
       isSent = true;
       return apply(connection, plan, either);
@@ -63,6 +79,33 @@ const needsOf = (steps: readonly Step[]): Needs => ({
     action === 'remove' && item.sort === 'group' ? [item.data.id] : [],
   ),
 });
+
+interface ForeseenOptions {
+  readonly look: () => Promise<View>;
+  readonly signal: AbortSignal;
+}
+
+/** Sends the bundle while it looks for obstacles, and commits it where there are none. */
+async function applyForeseen<S>(
+  connection: SwitchConnection,
+  steps: readonly Step<S>[],
+  { look, signal }: ForeseenOptions,
+): Promise<readonly StepFailure<S>[]> {
+  const { bundle } = planChanges(nothing, steps);
+  let obstacles: readonly StepFailure<S>[] = [];
+  const guard = async (): Promise<void> => {
+    obstacles = findObstacles(await look(), steps);
+    if (obstacles.length > 0) throw obstacles[0]!.error;
+  };
+  // Flows that only go: no switch refuses that, and foreign ones stay by their cookies.
+  const how = steps.some(needsLook) ? { guard } : { eager: true };
+  try {
+    return await refusalsOf(bundle, (changes) => connection.applyBundle(changes, { signal, ...how }));
+  } catch (error) {
+    if (obstacles.length === 0) throw error;
+    return obstacles;
+  }
+}
 
 /** Meters are in no bundle: those that came or changed are taken back where the bundle is refused. */
 async function apply<S>(

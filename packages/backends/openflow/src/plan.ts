@@ -46,11 +46,21 @@ export interface Plan<S = unknown> {
   readonly failures: readonly StepFailure<S>[];
 }
 
-export function planChanges<S>(view: View, steps: readonly Step<S>[]): Plan<S> {
-  const failures = steps.flatMap((step): StepFailure<S>[] => {
+/** Steps that cannot be taken. */
+export const findObstacles = <S>(view: View, steps: readonly Step<S>[]): StepFailure<S>[] =>
+  steps.flatMap((step) => {
     const error = findObstacle(view, step);
     return error === undefined ? [] : [{ step, error }];
   });
+
+/** Flows that come or go: their requests are the same whatever a look finds, unless it finds an obstacle. */
+export const areForeseen = (steps: readonly Step[]): boolean =>
+  steps.every(
+    ({ action, item }) => item.sort === 'flow' && action !== 'replace' && item.refused === undefined,
+  );
+
+export function planChanges<S>(view: View, steps: readonly Step<S>[]): Plan<S> {
+  const failures = findObstacles(view, steps);
   const due = steps.filter(({ action, item }) => isDue(action, item, view.items.get(item.key)));
   const coming = due.filter(({ action }) => action !== 'remove');
   const going = due.filter(({ action }) => action === 'remove');

@@ -27,15 +27,16 @@ export async function lookAt(
 ): Promise<View> {
   const flows = items.filter((item) => item.sort === 'flow');
   const has = (sort: Item['sort']): boolean => items.some((item) => item.sort === sort);
-  const dumpFlows = async (selector: FlowSelector): Promise<FlowItem[]> =>
-    (await connection.dump('flow', selector, { signal })).map(({ flow }) => flowItem(bridge, flow));
-  const seen: Item[] = [];
-  for (const selector of selectorsFor(flows)) seen.push(...(await dumpFlows(selector)));
-  if (has('group')) seen.push(...(await dumpGroups(connection, bridge, signal)));
-  if (has('meter')) seen.push(...(await dumpMeters(connection, bridge, signal)));
-  const users = new Map<number, readonly FlowItem[]>();
-  for (const outGroup of usersOf) users.set(outGroup, await dumpFlows({ outGroup }));
-  return viewOf(seen, users);
+  const dumpFlows = async (selectors: readonly FlowSelector[]): Promise<FlowItem[]> =>
+    (await connection.dump('flow', selectors, { signal })).map(({ flow }) => flowItem(bridge, flow));
+  const findUsers = async (outGroup: number) => [outGroup, await dumpFlows([{ outGroup }])] as const;
+  const [users, ...seen] = await Promise.all([
+    Promise.all(usersOf.map(findUsers)),
+    dumpFlows(selectorsFor(flows)),
+    has('group') ? dumpGroups(connection, bridge, signal) : [],
+    has('meter') ? dumpMeters(connection, bridge, signal) : [],
+  ]);
+  return viewOf(seen.flat(), new Map(users));
 }
 
 async function dumpGroups(
@@ -70,7 +71,7 @@ export async function lookAtAll(
   ]);
 }
 
-const viewOf = (
+export const viewOf = (
   items: readonly Item[],
   users: ReadonlyMap<number, readonly FlowItem[]> = new Map(),
 ): View => ({

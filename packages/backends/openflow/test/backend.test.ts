@@ -89,6 +89,24 @@ describe('bundles', () => {
     expect(sent).toEqual(['bundle of 6', '1 requests']);
   });
 
+  test('are with the switch while it is asked for flows in the way', async () => {
+    const at = createFakeBridge();
+    const { engine, connections, sent } = open(at);
+    await engine.apply(node, call());
+    const [connection] = connections;
+    const dump = connection!.dump.bind(connection);
+    connection!.dump = async (...request) => {
+      sent.push('dump');
+      return dump(...request);
+    };
+    sent.splice(0);
+    const list: Owned = { owner: 'list', resources: [route('10.1.0.1', 1), route('10.1.0.2', 2)] };
+    await engine.apply(list, call());
+    expect(sent.splice(0)).toEqual(['bundle of 2', 'dump']);
+    await engine.remove(list, call());
+    expect(sent).toEqual(['bundle of 2']);
+  });
+
   test('of a new process are none: it takes over what is there', async () => {
     const at = createFakeBridge();
     await applyAll(open(at).engine);

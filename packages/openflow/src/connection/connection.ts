@@ -6,11 +6,12 @@ import { decodeMessage, encodeMessage, writeMessage } from '../codec/message.js'
 import { OpenFlowError } from '../errors.js';
 import type { FlowSelector } from '../flow.js';
 import type { MeterMod } from '../group.js';
-import type { BundleStep, Change, DumpKind, Dumps, Envelope, Message } from '../message.js';
+import type { Change, DumpKind, Dumps, Envelope, Message } from '../message.js';
 import type { Features, PacketOut, SwitchEvent } from '../port-description.js';
-import { Exchange, type ExchangePlan } from './exchange.js';
+import { type Call, carefulBundle, controlBundle, dumpRequests, eagerBundle, isBarrier } from './calls.js';
+import { Exchange } from './exchange.js';
 import { Framing } from './framing.js';
-import type { RequestOptions, SwitchConnection } from './switch-connection.js';
+import type { BundleOptions, RequestOptions, SwitchConnection } from './switch-connection.js';
 import { failureOf, SwitchError } from './switch-error.js';
 
 /** Bytes that are encoded before the socket gets them. */
@@ -70,25 +71,18 @@ export class StreamConnection implements SwitchConnection {
     return this.#features;
   }
 
-  async applyBundle(changes: readonly Change[], options: RequestOptions = {}): Promise<void> {
-    if (changes.length === 0) return;
+  async applyBundle(
+    changes: readonly Change[],
+    { guard, eager = false, ...options }: BundleOptions = {},
+  ): Promise<void> {
+    if (changes.length === 0) return guard?.();
     const bundle = (this.#bundle = (this.#bundle % LAST_XID) + 1);
-    const control = (step: BundleStep): Message => ({ type: 'bundle_control', bundle, step });
-    const added = changes.map((change): Message => ({ type: 'bundle_add', bundle, change }));
-    const call: Call = {
-      what: 'apply a bundle',
-      messages: [control('open'), ...added, control('close')],
-      own: { from: 1, count: changes.length },
-      last: control('commit'),
-      // A change that is refused when it is added is missing from the bundle, and the others would be made.
-      onReply: (message, hasFailed) => isStep(message, hasFailed ? 'closed' : 'committed'),
-      isReadyForLast: (message, hasFailed) => isStep(message, 'closed') && !hasFailed,
-    };
+    const call = eager && guard === undefined ? eagerBundle(bundle, changes) : carefulBundle(bundle, changes);
     try {
-      await this.#exchange(call, options);
+      await this.#exchange({ ...call, ...(guard === undefined ? {} : { guard }) }, options);
     } catch (error) {
       // A switch keeps a bundle that is not committed for as long as the connection lives.
-      this.#post(control('discard'));
+      this.#post(controlBundle(bundle, 'discard'));
       throw error;
     }
   }
@@ -107,20 +101,22 @@ export class StreamConnection implements SwitchConnection {
 
   async dump<Kind extends DumpKind>(
     kind: Kind,
-    selector?: FlowSelector,
+    selector?: FlowSelector | readonly FlowSelector[],
     options: RequestOptions = {},
   ): Promise<Dumps[Kind][]> {
     const entries: Dumps[Kind][] = [];
-    const request: Message =
-      selector === undefined ? { type: 'dump_request', kind } : { type: 'dump_request', kind, selector };
-    const onReply = (message: Message): boolean => {
+    const messages = dumpRequests(kind, selector);
+    if (messages.length === 0) return entries;
+    let left = messages.length;
+    const onReply = (message: Message, hasFailed: boolean): boolean => {
       if (message.type !== 'dump_reply' || message.kind !== kind) return false;
       if (entries.length + message.entries.length > MOST_ENTRIES)
         throw new OpenFlowError('EMSGSIZE', `dump ${kind}: more than ${MOST_ENTRIES} entries`);
       for (const entry of message.entries) entries.push(entry as Dumps[Kind]);
-      return !message.more;
+      if (!message.more) left -= 1;
+      return left === 0 || (hasFailed && !message.more);
     };
-    await this.#exchange({ what: `dump ${kind}`, messages: [request], onReply }, options);
+    await this.#exchange({ what: `dump ${kind}`, messages, onReply }, options);
     return entries;
   }
 
@@ -165,17 +161,24 @@ export class StreamConnection implements SwitchConnection {
     await withDeadline(options.signal, milliseconds, work, { reason });
   }
 
-  #begin({ messages, last, isReadyForLast, ...plan }: Call): Exchange {
+  #begin({ messages, last, isReadyForLast, guard, ...plan }: Call): Exchange {
     const count = messages.length + (last === undefined ? 0 : 1);
     const first = this.#number(count);
+    const allowed = guard?.() ?? Promise.resolve();
     const onReply = (message: Message, hasFailed: boolean): boolean => {
       if (last !== undefined && isReadyForLast?.(message, hasFailed))
-        this.#stream.write(encodeMessage({ xid: first + count - 1, message: last }));
+        allowed.then(() => this.#sendLast(exchange, last), ignore);
       return plan.onReply(message, hasFailed);
     };
-    const exchange = new Exchange({ ...plan, first, count, onReply });
+    const exchange: Exchange = new Exchange({ ...plan, first, count, onReply });
+    allowed.catch((error: Error) => exchange.reject(error));
     this.#open.add(exchange);
     return exchange;
+  }
+
+  /** Not for a caller that has left: its bundle is discarded. */
+  #sendLast(exchange: Exchange, message: Message): void {
+    if (this.#open.has(exchange)) this.#stream.write(encodeMessage({ xid: exchange.last, message }));
   }
 
   #requireOpen(): void {
@@ -279,12 +282,7 @@ export class StreamConnection implements SwitchConnection {
   }
 }
 
-interface Call extends Omit<ExchangePlan, 'first' | 'count'> {
-  readonly messages: readonly Message[];
-  /** One more message, which is sent when an answer says so. */
-  readonly last?: Message;
-  readonly isReadyForLast?: (message: Message, hasFailed: boolean) => boolean;
-}
+const ignore = (): void => undefined;
 
 const closedError = (): OpenFlowError => new OpenFlowError('ENOTCONN', 'the connection is closed');
 
@@ -316,8 +314,3 @@ function isAnswer(bytes: Buffer): boolean {
   const isReport = type === LIST && bytes.length >= 10 && bytes.readUInt16BE(8) === FLOW_MONITOR;
   return ANSWERS.includes(type) || (type === LIST && !isReport);
 }
-
-const isBarrier = ({ type }: Message): boolean => type === 'barrier_reply';
-
-const isStep = (message: Message, step: BundleStep): boolean =>
-  message.type === 'bundle_control' && message.step === step;

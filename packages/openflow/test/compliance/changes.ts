@@ -141,6 +141,21 @@ const flowCases: readonly Case[] = [
     },
   },
   {
+    name: 'flows of several selectors are dumped in the order of these',
+    run: async (connection) => {
+      await connection.send([1, 2, 3].map((table) => addFlow(base(table))));
+      const tablesOf = async (...tables: number[]) =>
+        (
+          await connection.dump(
+            'flow',
+            tables.map((table) => ({ table })),
+          )
+        ).map(({ flow }) => flow.table);
+      assert.deepEqual(await tablesOf(3, 4, 1, 3), [3, 1, 3]);
+      assert.deepEqual(await tablesOf(), []);
+    },
+  },
+  {
     name: 'wide registers of a match are dumped as registers',
     run: async (connection) => {
       await connection.send([addFlow({ match: { xreg1: '0x500000000/0xffffffff00000000' } })]);
@@ -174,6 +189,33 @@ const bundleCases: readonly Case[] = [
       assert.deepEqual(await failuresOf(connection, changes(late)), [[2, 'OFPBAC_BAD_OUT_GROUP']]);
       assert.deepEqual(await failuresOf(connection, changes(early)), [[2, 'OFPBMC_BAD_PREREQ']]);
       assert.deepEqual(await listFlows(connection), [base(9)]);
+    },
+  },
+  {
+    name: 'a bundle is made when its guard has looked, and discarded when the guard throws',
+    run: async (connection) => {
+      const seen: number[] = [];
+      const guard = async (): Promise<void> => {
+        seen.push((await connection.dump('flow')).length);
+        if (seen.length === 2) throw new Error('in the way');
+      };
+      await connection.applyBundle([addFlow(base(1))], { guard });
+      await assert.rejects(connection.applyBundle([addFlow(base(2))], { guard }), /^Error: in the way$/);
+      assert.deepEqual([seen, await listFlows(connection)], [[0, 1], [base(1)]]);
+      await connection.applyBundle([addFlow(base(2))]);
+    },
+  },
+  {
+    name: 'a bundle that is committed at once is made but for the changes that are refused when they are sent',
+    run: async (connection) => {
+      await connection.send([addFlow(base(1)), addFlow(base(2))]);
+      const changes = [deleteFlow(base(1)), deleteFlow(base(2, { match: { tcp_dst: 4 } })), addFlow(base(3))];
+      await assert.rejects(connection.applyBundle(changes, { eager: true }), {
+        code: 'OFPBMC_BAD_PREREQ',
+      });
+      assert.deepEqual(await listFlows(connection), [base(2), base(3)]);
+      await connection.applyBundle([deleteFlow(base(2))], { eager: true });
+      assert.deepEqual(await listFlows(connection), [base(3)]);
     },
   },
 ];
