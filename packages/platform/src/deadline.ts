@@ -3,7 +3,7 @@
  * timeout, and Node 20 may garbage-collect it before it fires (nodejs/node#57736).
  */
 import { onAbort } from './abort.js';
-import { type Clock, longestTimer } from './environment.js';
+import { type Clock, longestTimer, systemClock } from './environment.js';
 
 /** A signal that aborts after so many milliseconds (reason: TimeoutError), or when `signal` does, with its reason. */
 export function deadlineSignal(milliseconds: number, signal?: AbortSignal): AbortSignal {
@@ -50,7 +50,9 @@ function startDeadline(
   const over = new AbortController();
   const expire = (): void => end(reason());
   const stopTimer =
-    clock === undefined ? startTimer(milliseconds, expire) : sleep(clock, milliseconds, expire);
+    clock === undefined || clock === systemClock
+      ? startTimer(milliseconds, expire, clock === undefined)
+      : sleep(clock, milliseconds, expire);
   let unsubscribe = (): void => undefined;
   const clear = (): void => {
     stopTimer();
@@ -64,9 +66,13 @@ function startDeadline(
   return { signal: over.signal, clear };
 }
 
-/** The timer holds the controller, and does not keep the process alive. */
-function startTimer(milliseconds: number, expire: () => void): () => void {
-  const timer = setTimeout(expire, Math.min(milliseconds, longestTimer)).unref();
+/**
+ * The timer holds the controller. In the background it does not keep the process alive; a sleep of the system's clock does. It
+ * costs a tenth of such a sleep, which makes two errors with their stacks when it is aborted.
+ */
+function startTimer(milliseconds: number, expire: () => void, inBackground: boolean): () => void {
+  const timer = setTimeout(expire, Math.min(milliseconds, longestTimer));
+  if (inBackground) timer.unref();
   return () => clearTimeout(timer);
 }
 

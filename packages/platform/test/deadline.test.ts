@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, test } from 'vitest';
-import { deadlineSignal, orAborted, withDeadline } from '../src/index.js';
+import { deadlineSignal, orAborted, systemClock, withDeadline } from '../src/index.js';
 import { createTestClock } from '../src/testing.js';
 
 const ended = (signal: AbortSignal): Promise<unknown> =>
@@ -37,6 +37,15 @@ test('work that ends in time leaves no timer and no listener', async () => {
   expect(await withDeadline(stop.signal, 5, (signal) => Promise.resolve((seen = signal)))).toBe(seen);
   stop.abort();
   expect(seen!.aborted).toBe(false);
+});
+
+test('the clock of the machine measures as a timer does, and leaves none', async () => {
+  const never = (signal: AbortSignal) => orAborted(new Promise<never>(() => undefined), signal);
+  const options = { clock: systemClock, reason: () => new Error('too late') };
+  await expect(withDeadline(undefined, 5, never, options)).rejects.toThrow('too late');
+  const before = process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+  await withDeadline(undefined, 60_000, () => Promise.resolve(), options);
+  expect(process.getActiveResourcesInfo().filter((one) => one === 'Timeout')).toHaveLength(before);
 });
 
 test('the deadline may be measured by a clock and have its own reason', async () => {
