@@ -188,6 +188,15 @@ export const networkOf = <N extends Pick<Network, 'view'>>(
 /** False where the model keeps pods apart by itself, and nothing enforces policy for them. */
 export const enforcesPolicy = ({ model }: Pick<Network, 'model'>): boolean => model.policy !== 'none';
 
+/** As {@link enforcesPolicy}, for the network of an endpoint. */
+export function isEnforced(
+  networks: readonly Pick<Network, 'view' | 'model'>[],
+  record: { readonly endpoint: { readonly network: string } },
+): boolean {
+  const network = networkOf(networks, record);
+  return network === undefined || enforcesPolicy(network);
+}
+
 /**
  * The network that a plugin configuration means: its `network`, or the one that is called like the CNI network, or
  * `default`, or the first.

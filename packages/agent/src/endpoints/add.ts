@@ -4,7 +4,7 @@ import type { CallOptions } from '@podwire/engine';
 import { type EndpointId, endpointKey } from '@podwire/network-contract';
 import { describeError, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
-import { chooseNetwork, enforcesPolicy, type Network, networkOf } from '../networks.js';
+import { chooseNetwork, isEnforced, type Network } from '../networks.js';
 import { renderAnswer } from './answers.js';
 import { clearBroken } from './broken-records.js';
 import {
@@ -136,7 +136,7 @@ function attemptAdd(
       throw error;
     }
     // The runtime has its answer: this takes no time of its.
-    context.policy?.announce(record);
+    announce(context, record);
     logWarnings(context, record);
     return undefined;
   });
@@ -283,12 +283,18 @@ async function select(
   record: EndpointRecord,
   call: Call,
 ): Promise<void> {
-  if (policy === undefined) return;
-  const network = networkOf(networks, record);
-  if (network !== undefined && !enforcesPolicy(network)) return policy.note(record);
+  if (policy === undefined || !isEnforced(networks, record)) return;
   call.trace.stage('policy');
   await policy.attach(record, call.signal);
   faults.reach('add:selected');
+}
+
+function announce(
+  { networks, policy }: Pick<EndpointContext, 'networks' | 'policy'>,
+  record: EndpointRecord,
+): void {
+  if (!isEnforced(networks, record)) policy?.note(record);
+  policy?.announce(record);
 }
 
 /**

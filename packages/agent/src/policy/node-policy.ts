@@ -7,6 +7,7 @@ import { orAborted } from '@podwire/platform';
 import type { InputChange, PodFact, PolicyCompiler } from '@podwire/policy';
 import type { PolicyRenderer } from '@podwire/network-policy';
 import { describeEndpoint } from '../endpoints/registry.js';
+import { isEnforced } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import { AddressOwners } from './force/address-owners.js';
 import type {
@@ -64,6 +65,7 @@ class PolicyService implements NodePolicy {
   #isKnown = false;
   #interruption: unknown;
   #last: Applied | undefined;
+  readonly #isEnforced = (record: EndpointRecord): boolean => isEnforced(this.#options.networks, record);
   #noteObjects = (): void => undefined;
   #noteBegun = (): void => undefined;
   readonly begun = new Promise<void>((resolve) => (this.#noteBegun = resolve));
@@ -78,7 +80,7 @@ class PolicyService implements NodePolicy {
       tunnelPorts: [tunnel.port],
       failsafes: { ingress: config.failsafeInbound, egress: config.failsafeOutbound },
     });
-    this.inputs = new PolicyInputs(nodeName, world.createTranslator());
+    this.inputs = new PolicyInputs(nodeName, world.createTranslator(), this.#isEnforced);
     this.#enforcer = new Enforcer({
       ...options,
       compiler: this.compiler,
@@ -223,13 +225,20 @@ class PolicyService implements NodePolicy {
 
   async detach(record: EndpointRecord): Promise<void> {
     const { log } = this.#options;
-    const done = this.#push(this.inputs.detach(record));
-    this.announce(record);
+    // The runtime gets its answer before that of what nothing is in force for.
+    if (!this.#isEnforced(record)) return void setImmediate(() => void this.#noteGone(record));
+    const done = this.#noteGone(record);
     // Until policies are known nothing is exchanged, and nothing of the endpoint was.
     if (!this.#isKnown) return;
     await done.catch((err: unknown) =>
       log.warn({ err, endpoint: describeEndpoint(record) }, 'an endpoint is still in the table of policy'),
     );
+  }
+
+  #noteGone(record: EndpointRecord): Promise<void> {
+    const done = this.#push(this.inputs.detach(record));
+    this.announce(record);
+    return done;
   }
 
   repair(signal: AbortSignal): Promise<readonly Change[]> {

@@ -61,7 +61,7 @@ test('without policies no pod is added, and nothing is left of it', async () => 
   expect((await harness.call('ADD')).ok).toBe(true);
 });
 
-test('a pod of a model that enforces no policy needs no labels, and policies of others know it', async () => {
+test('a pod of a model without policy needs no labels, is known to policies of others, and not to the packet filter', async () => {
   const models = indexModels([{ ...networkModels[0], policy: 'none' }]);
   const world = createPolicyWorld();
   const harness = createHarness({ dependencies: { policy: world, models } });
@@ -69,7 +69,12 @@ test('a pod of a model that enforces no policy needs no labels, and policies of 
   await known({ harness, world });
   world.labelled.add('shop');
   expect((await harness.call('ADD', { args: pod('web') })).ok).toBe(true);
-  expect(harness.context.policy!.inputs.pods.pods.has('shop/web')).toBe(true);
+  const { pods } = harness.context.policy!.inputs.pods;
+  expect(pods.has('shop/web')).toBe(true);
+  await expect.poll(() => world.taken.some(({ key }) => key === 'shop/web')).toBe(true);
+  expect(inForce(harness)).toEqual([]);
+  expect((await harness.call('DEL', { args: pod('web') })).ok).toBe(true);
+  await expect.poll(() => pods.has('shop/web')).toBe(false);
 });
 
 test('unknown labels: the ADD waits, and fails with code 11 where a policy looks at them', async () => {

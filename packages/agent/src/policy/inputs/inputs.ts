@@ -33,10 +33,11 @@ export class PolicyInputs {
   /** By address, the pod that had it last. */
   readonly #owners = new Map<string, PodKey>();
 
-  constructor(node: string, translator: ObjectTranslator) {
+  /** @param isEnforced of the pod behind an endpoint; others have no links in the packet filter */
+  constructor(node: string, translator: ObjectTranslator, isEnforced?: (record: EndpointRecord) => boolean) {
     this.#node = node;
     this.#translator = translator;
-    this.pods = new PodIndex(node);
+    this.pods = new PodIndex(node, isEnforced);
     this.hosts = new HostEndpointIndex(node);
     this.objects = new ObjectFollower(translator);
   }

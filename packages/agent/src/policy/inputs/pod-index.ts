@@ -31,8 +31,11 @@ export class PodIndex {
   readonly #pods = new Map<PodKey, PodFact>();
   readonly #links = new Map<string, PolicyLink>();
 
-  constructor(node: string) {
+  readonly #isEnforced: (record: EndpointRecord) => boolean;
+
+  constructor(node: string, isEnforced: (record: EndpointRecord) => boolean = () => true) {
     this.#node = node;
+    this.#isEnforced = isEnforced;
   }
 
   get pods(): ReadonlyMap<PodKey, PodFact> {
@@ -43,7 +46,8 @@ export class PodIndex {
   attach(record: EndpointRecord): PodChanges {
     const pod = podKeyOf(policyPodOf(record));
     put(this.#local, pod, endpointKey(record.id), record);
-    const links = linksOf(record, pod).map((value): LinkChange => ({ link: value.link, value }));
+    const enforced = this.#isEnforced(record) ? linksOf(record, pod) : [];
+    const links = enforced.map((value): LinkChange => ({ link: value.link, value }));
     for (const { link, value } of links) this.#links.set(link, value!);
     return { inputs: this.#refresh(pod), links };
   }
