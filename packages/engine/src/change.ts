@@ -68,7 +68,9 @@ async function carryOut(
     throwIfExpired(context, options.signal, step.batch.resources[0]);
     // A step that throws may have been carried out, in part or as a whole.
     done.push(step);
-    const failures = await callBackend(context, sessions, step);
+    const calling = callBackend(context, sessions, step);
+    prepareNext(sessions, step, planned.steps[number + 1]);
+    const failures = await calling;
     if (failures.length > 0) {
       done[done.length - 1] = withoutFailed(step, failures);
       throw refusal(context, owned.owner, failures);
@@ -86,12 +88,30 @@ async function carryOutAsFarAsPossible(
 ): Promise<Failure[]> {
   const timers = startTimers(context, options);
   const failures: Failure[] = [];
+  const finish = async (number: number, step: Step, call: Call): Promise<void> => {
+    failures.push(...(await orFailed(step, call)));
+    timers.lap(number, step);
+  };
+  const started: (() => Promise<void>)[] = [];
   for (const [number, step] of steps.entries()) {
     reachPoint(context, number, step);
-    failures.push(...(await callOrFail(context, sessions, step)));
-    timers.lap(number, step);
+    const mayGoOn = step.action === 'remove' && sessions.of(step.batch.backend).startsRemovals;
+    if (!mayGoOn) await finish(number, step, async () => callBackend(context, sessions, step));
+    else {
+      const rest = await startRemoval(context, sessions, step.batch);
+      started.push(async () => finish(number, step, rest));
+    }
   }
+  for (const wait of started) await wait();
   return failures;
+}
+
+type Call = () => Promise<readonly Failure[]>;
+
+/** The backend of the next step gets ready while this step waits for its own. */
+function prepareNext(sessions: Sessions, { batch }: Step, next: Step | undefined): void {
+  if (next?.action === 'add' && next.batch.backend !== batch.backend)
+    sessions.of(next.batch.backend).prepare(next.batch);
 }
 
 /** Fault tests end the process here. */
@@ -168,28 +188,43 @@ async function exchange(
   return put();
 }
 
-async function callOrFail(
-  context: EngineContext,
-  sessions: Sessions,
-  step: Step,
-): Promise<readonly Failure[]> {
+async function orFailed({ batch }: Step, call: Call): Promise<readonly Failure[]> {
   try {
-    return await callBackend(context, sessions, step);
+    return await call();
   } catch (error) {
-    return step.batch.resources.map((resource) => ({ resource, error }));
+    return failAll(batch, error);
   }
 }
 
+const failAll = ({ resources }: Batch, error: unknown): Failure[] =>
+  resources.map((resource) => ({ resource, error }));
+
 /** Resources of a place that is gone have gone with it. */
-async function removeBatch(
-  { backends }: EngineContext,
-  sessions: Sessions,
-  batch: Batch,
-): Promise<Failure[]> {
+async function removeBatch(context: EngineContext, sessions: Sessions, batch: Batch): Promise<Failure[]> {
   const session = sessions.of(batch.backend);
   if (!(await session.reaches(batch.place))) return [];
-  const backend = backends.get(batch.backend)!;
-  return (await session.remove(batch)).filter(({ error }) => !backend.isAbsent(error));
+  return withoutAbsent(context, batch, await session.remove(batch));
+}
+
+/** @returns how to wait for its end; it may not have begun */
+async function startRemoval(context: EngineContext, sessions: Sessions, batch: Batch): Promise<Call> {
+  const session = sessions.of(batch.backend);
+  try {
+    if (!(await session.reaches(batch.place))) return () => Promise.resolve([]);
+    const wait = await session.startRemoval(batch);
+    return async () => withoutAbsent(context, batch, await wait());
+  } catch (error) {
+    return () => Promise.resolve(failAll(batch, error));
+  }
+}
+
+function withoutAbsent(
+  { backends }: EngineContext,
+  { backend }: Batch,
+  failures: readonly Failure[],
+): Failure[] {
+  const known = backends.get(backend)!;
+  return failures.filter(({ error }) => !known.isAbsent(error));
 }
 
 /**

@@ -177,6 +177,10 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
 }
 
+export interface StartedRemoval {
+  readonly done: Promise<readonly Failure[]>;
+}
+
 /**
  * A backend, opened for one call of the engine. It opens nothing before it is needed. What `create`, `repair` and
  * `remove` return are failures; they throw only errors that make the whole call pointless. Every call ends: the engine
@@ -185,12 +189,23 @@ export interface SessionOptions {
 export interface Session {
   /** True while the place is still there. */
   reaches(place: Place, options: SessionOptions): Promise<boolean>;
+  /**
+   * The batch comes next, and the one before it, of another backend, is under way: does ahead what shows nowhere, such as
+   * looking, and sending what is not in force yet. Then {@link create} gets the same batch, or the session is closed. Does
+   * not wait, and does not throw.
+   */
+  prepare?(batch: Batch, options: SessionOptions): void;
   /** All of the batch or nothing is wanted: the engine removes what was made when one fails. */
   create(batch: Batch, options: SessionOptions): Promise<readonly Failure[]>;
   /** Each as far as it can be done. */
   repair(batch: Batch, repairs: readonly Repair[], options: SessionOptions): Promise<readonly Failure[]>;
   /** Each as far as it can be done. */
   remove(batch: Batch, options: SessionOptions): Promise<readonly Failure[]>;
+  /**
+   * As {@link remove}, for a backend whose turn may come late: resolves when whatever is done from then on comes after it. The
+   * engine goes on with what else is to be removed, and waits for `done` before its own call ends.
+   */
+  startRemoval?(batch: Batch, options: SessionOptions): Promise<StartedRemoval>;
   /**
    * All in one transaction, or nothing has changed and there are failures. What is to go and is not there is no failure.
    * Absent where the backend has no transactions.

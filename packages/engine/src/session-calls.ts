@@ -61,6 +61,13 @@ export class CallGuard {
     }
   }
 
+  /** Aborts as that of each call does; undefined for a backend that was silent. */
+  signalFor(backend: string): AbortSignal | undefined {
+    const { silent, deadline } = this.#limits;
+    if (silent.has(backend) || this.#signal.aborted) return undefined;
+    return (this.#watch ??= new Watch(deadline, this.#signal)).signal;
+  }
+
   #noteSilence(backend: string, error: PodwireError): void {
     this.#limits.silent.set(backend, error);
     this.close();
@@ -151,6 +158,11 @@ export class GuardedSession {
     return this.#run((call) => this.#session.reaches(place, call));
   }
 
+  prepare(batch: Batch): void {
+    const signal = this.#guard.signalFor(this.#backend);
+    if (signal !== undefined) this.#session.prepare?.(batch, { signal });
+  }
+
   async create(batch: Batch): Promise<readonly Failure[]> {
     return this.#run((call) => this.#session.create(batch, call));
   }
@@ -161,6 +173,18 @@ export class GuardedSession {
 
   async remove(batch: Batch): Promise<readonly Failure[]> {
     return this.#run((call) => this.#session.remove(batch, call));
+  }
+
+  /** True where something is gained by going on before the end of a removal. */
+  get startsRemovals(): boolean {
+    return this.#session.startRemoval !== undefined;
+  }
+
+  /** @returns how to wait for its end */
+  async startRemoval(batch: Batch): Promise<() => Promise<readonly Failure[]>> {
+    const { done } = await this.#run(async (call) => this.#session.startRemoval!(batch, call));
+    done.catch(() => undefined);
+    return async () => this.#run(async () => done);
   }
 
   /** @throws RangeError where the backend has no transactions */

@@ -1,7 +1,9 @@
 /** One change over several backends: its order, and that all of it happens or nothing. */
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
   type Backend,
+  type Batch,
   createEngine,
   type Exchange,
   type Kind,
@@ -129,6 +131,54 @@ test('removal comes first, then everything else in the order of its needs', asyn
   ];
   await engine.change(owner, { remove: [item('plain', 'old')], add }, call());
   expect(order).toEqual(['plain remove old', 'plain create link', 'rigid create port', 'atomic create flow']);
+});
+
+test('a backend gets ready for what comes next while another one works, and for nothing after a failure', async () => {
+  const { engine, memories } = createMemories();
+  const order: string[] = [];
+  for (const memory of Object.values(memories)) memory.calls.push = (one) => order.push(one);
+  Object.assign(memories.atomic, {
+    prepare: ({ resources }: Batch) => order.push(`atomic prepare ${asItem(resources[0]!).name}`),
+  });
+  const create = memories.rigid.create.bind(memories.rigid);
+  memories.rigid.create = async (batch) => {
+    await setImmediate();
+    return create(batch);
+  };
+  const resources = [item('plain', 'link'), item('rigid', 'port'), item('atomic', 'flow', 1, 'rigid port')];
+  await engine.apply({ ...owner, resources }, call());
+  expect(order.splice(0)).toEqual([
+    'plain create link',
+    'atomic prepare flow',
+    'rigid create port',
+    'atomic create flow',
+  ]);
+  memories.plain.refused = 'other';
+  const others = [item('plain', 'other'), item('rigid', 'p'), item('atomic', 'f', 1, 'rigid p')];
+  await expect(engine.apply({ ...owner, resources: others }, call())).rejects.toThrow('refused');
+  expect(order).toEqual(['plain create other']);
+});
+
+test('removal goes on while a backend is busy with its part, and ends with that, whatever has failed', async () => {
+  const { engine, memories, calls } = createMemories();
+  const resources = [
+    item('plain', 'link'),
+    item('rigid', 'port', 1, 'plain link'),
+    item('atomic', 'flow', 1, 'rigid port'),
+  ];
+  await engine.apply({ ...owner, resources }, call());
+  calls();
+  let end = (_: Error): void => undefined;
+  const done = new Promise<never>((_, reject) => (end = reject));
+  Object.assign(memories.atomic, { startRemoval: () => Promise.resolve({ done }) });
+  const removal = engine.remove({ ...owner, resources }, call());
+  await expect.poll(() => memories.plain.calls).toEqual(['plain remove link']);
+  expect(memories.rigid.calls).toEqual(['rigid remove port']);
+  end(new Error('the switch has gone'));
+  await expect(removal).rejects.toMatchObject({
+    code: 'REMOVE_INCOMPLETE',
+    message: 'endpoint:1: atomic flow: the switch has gone',
+  });
 });
 
 test('content changes in place where its kind can, and with a gap where it cannot', async () => {

@@ -1,5 +1,6 @@
 /** Steps on one bridge: one bundle, and the meters around it. */
 import { type MeterMod, type RequestOptions, type SwitchConnection, SwitchError } from '@podwire/openflow';
+import { compact } from '@podwire/platform';
 import { isCut, isNoBridge, silentError } from './errors.js';
 import type { BridgeLink } from './link.js';
 import {
@@ -22,6 +23,10 @@ export interface CarryOutOptions {
   readonly signal: AbortSignal;
   /** For a bridge that is not there yet. */
   readonly waits?: boolean;
+  /** Nothing is in force before this resolves. */
+  readonly hold?: Promise<void>;
+  /** Called when the switch does what is asked for before anything that comes later; not always before the end. */
+  readonly onSent?: () => void;
 }
 
 /**
@@ -31,7 +36,7 @@ export interface CarryOutOptions {
 export async function carryOut<S>(
   link: BridgeLink,
   steps: readonly Step<S>[],
-  { signal, waits }: CarryOutOptions,
+  { signal, waits, hold, onSent }: CarryOutOptions,
 ): Promise<readonly StepFailure<S>[]> {
   let wanted = steps;
   let isSent = false;
@@ -40,10 +45,11 @@ export async function carryOut<S>(
       const look = (): Promise<View> => lookAt(connection, link.bridge, needsOf(wanted), either);
       if (areForeseen(wanted)) {
         isSent = true;
-        return applyForeseen(connection, wanted, { look, signal: either });
+        return applyForeseen(connection, wanted, { look, hold, onSent, signal: either });
       }
       const plan = planChanges(await look(), wanted);
       if (plan.failures.length > 0) return plan.failures;
+      await hold;
       isSent = true;
       return apply(connection, plan, either);
     };
@@ -82,6 +88,8 @@ const needsOf = (steps: readonly Step[]): Needs => ({
 
 interface ForeseenOptions {
   readonly look: () => Promise<View>;
+  readonly hold: Promise<void> | undefined;
+  readonly onSent: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -89,16 +97,17 @@ interface ForeseenOptions {
 async function applyForeseen<S>(
   connection: SwitchConnection,
   steps: readonly Step<S>[],
-  { look, signal }: ForeseenOptions,
+  { look, hold, onSent, signal }: ForeseenOptions,
 ): Promise<readonly StepFailure<S>[]> {
   const { bundle } = planChanges(nothing, steps);
   let obstacles: readonly StepFailure<S>[] = [];
   const guard = async (): Promise<void> => {
     obstacles = findObstacles(await look(), steps);
     if (obstacles.length > 0) throw obstacles[0]!.error;
+    await hold;
   };
   // Flows that only go: no switch refuses that, and foreign ones stay by their cookies.
-  const how = steps.some(needsLook) ? { guard } : { eager: true };
+  const how = steps.some(needsLook) ? { guard } : compact({ eager: true, onSent });
   try {
     return await refusalsOf(bundle, (changes) => connection.applyBundle(changes, { signal, ...how }));
   } catch (error) {

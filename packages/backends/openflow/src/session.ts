@@ -11,13 +11,15 @@ import {
   type Session,
   type SessionOptions,
   type Snapshot,
+  type StartedRemoval,
 } from '@podwire/engine';
 import { groupBy, hasCode } from '@podwire/platform';
-import { carryOut } from './carry-out.js';
+import { type Ahead, sendAhead } from './ahead.js';
+import { carryOut, type CarryOutOptions } from './carry-out.js';
 import { isNoBridge, silentError } from './errors.js';
 import { type Item, itemOf } from './items.js';
 import type { BridgeLink } from './link.js';
-import type { Step, StepFailure } from './plan.js';
+import { areForeseen, type Step, type StepFailure } from './plan.js';
 import type { FlowResources } from './resources.js';
 import { BridgeSnapshot } from './snapshot.js';
 import { lookAt, type View } from './view.js';
@@ -37,6 +39,7 @@ interface MarkedItem extends MarkedThing {
 export class FlowSession implements Session {
   readonly #links: ReadonlyMap<string, BridgeLink>;
   readonly #linkOf: LinkOf;
+  #ahead: Ahead | undefined;
 
   /** @param links to all bridges that leftovers are looked for on */
   constructor(links: ReadonlyMap<string, BridgeLink>, linkOf: LinkOf) {
@@ -48,7 +51,16 @@ export class FlowSession implements Session {
     return Promise.resolve(true);
   }
 
-  async create({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+  prepare(batch: Batch, { signal }: SessionOptions): void {
+    const steps = stepsFor('add', batch.resources);
+    this.#ahead?.drop();
+    const link = this.#linkFor(batch.resources);
+    this.#ahead = areForeseen(steps) ? sendAhead(link, batch, steps, signal) : undefined;
+  }
+
+  async create(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+    const { resources } = batch;
+    if (this.#ahead?.batch === batch) return toFailures(await this.#ahead.commit());
     const steps = stepsFor('add', resources);
     return toFailures(await carryOut(this.#linkFor(resources), steps, { signal, waits: true }));
   }
@@ -61,6 +73,16 @@ export class FlowSession implements Session {
 
   async remove({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
     return this.#carryOutEach('remove', resources, signal);
+  }
+
+  /** Flows that go are in no other call's way: ovs-vswitchd may be busy for 10 ms with a port of `netdev` that has gone. */
+  async startRemoval({ resources }: Batch, { signal }: SessionOptions): Promise<StartedRemoval> {
+    let onSent = (): void => undefined;
+    const sent = new Promise<void>((resolve) => (onSent = resolve));
+    const steps = stepsFor('remove', resources);
+    const done = carryOutEach(this.#linkFor(resources), steps, { signal, onSent }).then(toFailures);
+    await Promise.race([sent, done]);
+    return { done };
   }
 
   async exchange({ add, replace, remove }: Exchange, { signal }: SessionOptions): Promise<Failure[]> {
@@ -102,7 +124,7 @@ export class FlowSession implements Session {
         if (thing.item === undefined) failures.set(thing, thing.error);
         return thing.item === undefined ? [] : [{ action: 'remove', item: thing.item, subject: thing }];
       });
-      for (const { step, error } of await carryOutEach(this.#linkOf(bridge), steps, signal))
+      for (const { step, error } of await carryOutEach(this.#linkOf(bridge), steps, { signal }))
         failures.set(step.subject, error);
     }
     return failures;
@@ -110,6 +132,7 @@ export class FlowSession implements Session {
 
   close(): void {
     // The connections stay until the backend is closed.
+    this.#ahead?.drop();
   }
 
   async #observeOn(
@@ -145,7 +168,7 @@ export class FlowSession implements Session {
     signal: AbortSignal,
   ): Promise<Failure[]> {
     const steps = stepsFor(action, resources);
-    return toFailures(await carryOutEach(this.#linkFor(resources), steps, signal));
+    return toFailures(await carryOutEach(this.#linkFor(resources), steps, { signal }));
   }
 }
 
@@ -153,13 +176,13 @@ export class FlowSession implements Session {
 const carryOutEach = <S>(
   link: BridgeLink,
   steps: readonly Step<S>[],
-  signal: AbortSignal,
+  options: Pick<CarryOutOptions, 'signal' | 'onSent'>,
 ): Promise<readonly StepFailure<S>[]> => {
   let silence: unknown;
   return carryOutAsFarAsPossible(steps, async (some): Promise<readonly StepFailure<S>[]> => {
     if (silence !== undefined) return some.map((step) => ({ step, error: silence }));
     try {
-      const failures = await carryOut(link, some, { signal });
+      const failures = await carryOut(link, some, options);
       silence = failures.find(({ error }) => hasCode(error, 'BACKEND_SILENT'))?.error;
       return failures;
     } catch (error) {

@@ -1,13 +1,6 @@
 /** Beyond the compliance suite: bundles, bridges that are silent or gone, flows of others, hints and restarts. */
 import { setImmediate } from 'node:timers/promises';
-import {
-  createEngine,
-  createKindRegistry,
-  type Engine,
-  type Owned,
-  type Resource,
-  TouchIndex,
-} from '@podwire/engine';
+import { createKindRegistry, type Engine, type Owned, type Resource, TouchIndex } from '@podwire/engine';
 import {
   addFlow,
   addGroup,
@@ -19,50 +12,13 @@ import {
 } from '@podwire/openflow';
 import type { FakeSwitch } from '@podwire/openflow/fake';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createFlowBackend, type FlowBackendOptions } from '../src/index.js';
-import { flow, group, meter, node, owned, pictureOf, route } from './compliance-subject.js';
+import { flow, group, meter, node, owned, route } from './compliance-subject.js';
 import { connectTo, createFakeBridge } from './fake-bridge.js';
+import { call, closeOpened, connect, open, picture } from './opened.js';
+
+afterEach(closeOpened);
 
 const all = [node, owned];
-const call = () => ({ signal: AbortSignal.timeout(20_000) });
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-async function connect(at: FakeSwitch): Promise<SwitchConnection> {
-  const connection = await connectTo(at);
-  ends.push(() => connection.close());
-  return connection;
-}
-
-const picture = async (at: FakeSwitch) => pictureOf(await connect(at));
-
-function open(at: FakeSwitch, options: Partial<FlowBackendOptions> = {}) {
-  const connections: SwitchConnection[] = [];
-  /** Bundles and requests of the backend, in words. */
-  const sent: string[] = [];
-  const openBridge = async (_: string, given: OpenOptions): Promise<SwitchConnection> => {
-    const connection = await connectTo(at, given);
-    const applyBundle = connection.applyBundle.bind(connection);
-    const send = connection.send.bind(connection);
-    connection.applyBundle = async (changes, more) => {
-      sent.push(`bundle of ${changes.length}`);
-      return applyBundle(changes, more);
-    };
-    connection.send = async (requests, more) => {
-      sent.push(`${requests.length} requests`);
-      return send(requests, more);
-    };
-    connections.push(connection);
-    return connection;
-  };
-  const backend = createFlowBackend({ bridges: ['br0'], open: openBridge, ...options });
-  const engine = createEngine({ backends: [backend] });
-  ends.push(() => engine.close());
-  return { backend, engine, sent, connections };
-}
 
 async function applyAll(engine: Engine): Promise<void> {
   for (const each of all) await engine.apply(each, call());
@@ -87,24 +43,6 @@ describe('bundles', () => {
     expect(sent.splice(0)).toEqual(['bundle of 3']);
     await engine.remove(owned, call());
     expect(sent).toEqual(['bundle of 6', '1 requests']);
-  });
-
-  test('are with the switch while it is asked for flows in the way', async () => {
-    const at = createFakeBridge();
-    const { engine, connections, sent } = open(at);
-    await engine.apply(node, call());
-    const [connection] = connections;
-    const dump = connection!.dump.bind(connection);
-    connection!.dump = async (...request) => {
-      sent.push('dump');
-      return dump(...request);
-    };
-    sent.splice(0);
-    const list: Owned = { owner: 'list', resources: [route('10.1.0.1', 1), route('10.1.0.2', 2)] };
-    await engine.apply(list, call());
-    expect(sent.splice(0)).toEqual(['bundle of 2', 'dump']);
-    await engine.remove(list, call());
-    expect(sent).toEqual(['bundle of 2']);
   });
 
   test('of a new process are none: it takes over what is there', async () => {

@@ -10,6 +10,8 @@ export interface Call extends Omit<ExchangePlan, 'first' | 'count'> {
   readonly isReadyForLast?: (message: Message, hasFailed: boolean) => boolean;
   /** Begins with the messages; the last one is sent when it resolves, and the call fails when it throws. */
   readonly guard?: () => Promise<void>;
+  /** Called when all messages but the last one have left. */
+  readonly onSent?: () => void;
 }
 
 export function dumpRequests(kind: DumpKind, selector?: FlowSelector | readonly FlowSelector[]): Message[] {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { AsyncQueue, orAborted, withDeadline } from '@podwire/platform';
+import { AsyncQueue, compact, orAborted, withDeadline } from '@podwire/platform';
 import { Writer } from '../codec/bytes.js';
 import { FLOW_MONITOR } from '../codec/constants.js';
 import { decodeMessage, encodeMessage, writeMessage } from '../codec/message.js';
@@ -73,13 +73,13 @@ export class StreamConnection implements SwitchConnection {
 
   async applyBundle(
     changes: readonly Change[],
-    { guard, eager = false, ...options }: BundleOptions = {},
+    { guard, eager = false, onSent, ...options }: BundleOptions = {},
   ): Promise<void> {
     if (changes.length === 0) return guard?.();
     const bundle = (this.#bundle = (this.#bundle % LAST_XID) + 1);
     const call = eager && guard === undefined ? eagerBundle(bundle, changes) : carefulBundle(bundle, changes);
     try {
-      await this.#exchange({ ...call, ...(guard === undefined ? {} : { guard }) }, options);
+      await this.#exchange({ ...call, ...compact({ guard, onSent }) }, options);
     } catch (error) {
       // A switch keeps a bundle that is not committed for as long as the connection lives.
       this.#post(controlBundle(bundle, 'discard'));
@@ -152,7 +152,7 @@ export class StreamConnection implements SwitchConnection {
       this.#requireOpen();
       const exchange = this.#begin(call);
       try {
-        const written = this.#write(call.messages, exchange.first, signal);
+        const written = this.#write(call, exchange.first, signal);
         await orAborted(Promise.all([written, exchange.done]), signal);
       } finally {
         this.#open.delete(exchange);
@@ -193,7 +193,7 @@ export class StreamConnection implements SwitchConnection {
   }
 
   /** Writes messages behind those of earlier calls, as fast as the switch takes them. */
-  async #write(messages: readonly Message[], first: number, signal: AbortSignal): Promise<void> {
+  async #write({ messages, onSent }: Call, first: number, signal: AbortSignal): Promise<void> {
     const turn = this.#written;
     let release = (): void => undefined;
     this.#written = new Promise((resolve) => (release = resolve));
@@ -203,6 +203,8 @@ export class StreamConnection implements SwitchConnection {
         if (signal.aborted || this.#end !== undefined) return;
         if (!this.#stream.write(chunk)) await drained(this.#stream);
       }
+      // The stream may hold back what it has taken.
+      if (onSent !== undefined) this.#stream.write('', onSent);
     } finally {
       release();
     }

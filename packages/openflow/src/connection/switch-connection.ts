@@ -20,6 +20,8 @@ export interface BundleOptions extends RequestOptions {
    * missing then: the others are made, and the error names it. For changes that no switch refuses, as when flows are deleted.
    */
   readonly eager?: boolean;
+  /** Called when all but the commit of a bundle that is not eager is on its way: whatever is done then comes to the switch later. */
+  readonly onSent?: () => void;
 }
 
 /** A switch that answers. Requests may be sent while others are under way; the switch carries them out in order. */
