@@ -55,6 +55,12 @@ test('pods reach those of their project on both nodes, and those of the project 
   await isolates(pods.bankFar, pods.shopToo);
 });
 
+test('the status of a node has the mode of the network, and the datapath of the bridge', async () => {
+  const [network] = (await one.status()).networks;
+  const datapath = (await fixture.switches[0]!.vsctl('get', 'Bridge', 'br0', 'datapath_type')).trim();
+  assert.deepEqual(network?.settings, { mode: 'multitenant', datapath });
+});
+
 test('an agent that restarts changes no flow, and packets pass meanwhile', async () => {
   const before = await dumpFlowsOf(0);
   const ping = startPing(pods.shop.namespace, pods.shopFar.address);

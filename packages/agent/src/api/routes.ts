@@ -1,6 +1,6 @@
 /** Handlers of the API. Each returns data; `api-server.ts` sends it. */
 import { inApplyOrder } from '@podwire/engine';
-import { endpointKey } from '@podwire/network-contract';
+import { endpointKey, type NetworkModel, type NodeView } from '@podwire/network-contract';
 import { PodwireError } from '@podwire/errors';
 import type { ApiRoutes } from '@podwire/local-api';
 import { compact, withDeadline } from '@podwire/platform';
@@ -143,17 +143,7 @@ function viewStatus(api: ApiContext): object {
     ],
     /** Settings that work, but are rarely meant. */
     warnings: listWarnings(context),
-    networks: context.networks.map((network) => {
-      const { mtu, ipv6, blocks } = context.node.view(network);
-      return {
-        name: network.view.name,
-        model: network.view.model,
-        pools: network.view.pools,
-        blocks,
-        mtu,
-        ipv6,
-      };
-    }),
+    networks: context.networks.map((network) => viewNetwork(context.node.view(network), network.model)),
     endpoints: { ready: count('ready'), wiring: count('wiring'), removing: count('removing') },
     connections: api.connections(),
     memory: { rss: process.memoryUsage.rss() },
@@ -162,6 +152,12 @@ function viewStatus(api: ApiContext): object {
     policy: context.policy === undefined ? null : viewPolicy(context.policy),
     cluster: context.cluster === undefined ? null : viewCluster(context, context.cluster),
   };
+}
+
+function viewNetwork(view: NodeView, model: Pick<NetworkModel, 'settings'>): object {
+  const { mtu, ipv6, blocks, network } = view;
+  const { name, pools } = network;
+  return { name, model: network.model, pools, blocks, mtu, ipv6, settings: model.settings?.(view) ?? {} };
 }
 
 /** @throws PodwireError REQUEST_INVALID on a node that is alone */

@@ -38,6 +38,7 @@ describe('the API', () => {
           mtu: 1450,
           ipv6: true,
           blocks: ['10.244.0.0/26', 'fd00:244::/122'],
+          settings: {},
         },
       ],
       endpoints: { ready: 1, wiring: 0, removing: 0 },

@@ -52,6 +52,7 @@ export interface Machine {
 export interface Status {
   readonly ready: boolean;
   readonly problem: string | null;
+  readonly networks: readonly { readonly settings: object }[];
   readonly cluster: {
     readonly standing: string;
     readonly store: { readonly connected: boolean };

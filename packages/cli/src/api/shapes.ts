@@ -59,6 +59,8 @@ export interface NetworkStatus {
   readonly blocks: readonly string[];
   readonly mtu: number;
   readonly ipv6: boolean;
+  /** Of its model. Absent: an agent of an earlier version. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface IpamView {

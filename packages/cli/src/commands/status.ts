@@ -143,11 +143,13 @@ function problemLines(
   return all.map((text) => `${paint.red('problem')}    ${printable(text)}`);
 }
 
-function describeNetwork({ name, model, pools, blocks, mtu, ipv6 }: StatusView['networks'][number]): string {
+function describeNetwork(network: StatusView['networks'][number]): string {
+  const { name, model, pools, blocks, mtu, ipv6, settings = {} } = network;
   const where = pools.map(({ cidr }) => cidr).join(' ');
   const facts = [
     formatPlural(blocks.length, 'block'),
     `MTU ${mtu}`,
+    ...Object.entries(settings).map(([setting, value]) => printable(`${setting} ${value}`)),
     ...(ipv6 ? [] : ['no IPv6 on this node']),
   ];
   return `network    ${printable(name)} (${model}): ${where}, ${facts.join(', ')}`;

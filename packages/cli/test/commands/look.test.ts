@@ -26,11 +26,12 @@ const status = {
   networks: [
     {
       name: 'default',
-      model: 'routed',
+      model: 'sdn',
       pools: [{ name: 'p', cidr: '10.0.0.0/16', natOutgoing: true }],
       blocks: ['10.0.0.0/26'],
       mtu: 1500,
       ipv6: false,
+      settings: { mode: 'subnet', datapath: 'netdev' },
     },
   ],
   endpoints: { ready: 3, wiring: 1, removing: 0 },
@@ -80,7 +81,7 @@ describe('status', () => {
       'agent on n1: ready',
       'version    0.1.0, process 42, up 90s, 64 MiB resident',
       'endpoints  3 ready, 1 wiring, 0 removing',
-      'network    default (routed): 10.0.0.0/16, 1 block, MTU 1500, no IPv6 on this node',
+      'network    default (sdn): 10.0.0.0/16, 1 block, MTU 1500, mode subnet, datapath netdev, no IPv6 on this node',
       'reconcile  30s ago: 1 change, 0 failures',
       '',
     ]);

@@ -272,6 +272,8 @@ export interface NetworkModel {
    * bridge's own. A node that is no router forwards for these, and their addresses are those of pools.
    */
   readonly forwardingLinks?: readonly string[];
+  /** For people, who see them in `podwire status`: settings of a network by their names, such as `mode`. */
+  settings?(node: NodeView): Readonly<Record<string, string>>;
   /** Schema of `networks[].options`; a model without one has no options. */
   readonly optionsSchema?: ZodType;
   /** Bridges, tunnels, tables, sysctls: what the node needs before the first pod. */

@@ -9,7 +9,7 @@ import { planNode } from './node/plan-node.js';
 import { planPeer } from './node/plan-peer.js';
 import { subnets } from './node/subnets.js';
 import { objects } from './objects.js';
-import { optionsOf, optionsSchema } from './options.js';
+import { optionsOf, optionsSchema, settings } from './options.js';
 
 /** The SDN model: one bridge of Open vSwitch a node, VXLAN between nodes, a VNID for each project. */
 export const createSdnModel = (): NetworkModel => ({
@@ -29,6 +29,7 @@ export const createSdnModel = (): NetworkModel => ({
   planEndpoint,
   podMtu,
   diagnose,
+  settings,
   serviceNetwork: (network) => optionsOf(network).serviceNetwork,
   publish,
   scopes: [multicastScopes],

@@ -1,6 +1,6 @@
 /** `networks[].options`: what OpenShift has in its ClusterNetwork. */
 import { formatPrefix, overlaps, parsePrefix } from '@podwire/addresses';
-import type { NetworkView } from '@podwire/network-contract';
+import type { NetworkView, NodeView } from '@podwire/network-contract';
 import { z } from 'zod';
 
 const prefix = z.string().superRefine((text, context) => {
@@ -52,3 +52,9 @@ export const optionsSchema = fields.superRefine(({ clusterNetworks, serviceNetwo
 
 /** The agent has parsed them. */
 export const optionsOf = ({ options }: Pick<NetworkView, 'options'>): SdnOptions => options as SdnOptions;
+
+/** For people. A bridge that has another datapath is made anew. */
+export function settings({ network }: Pick<NodeView, 'network'>): Readonly<Record<string, string>> {
+  const { mode, datapath } = optionsOf(network);
+  return { mode, datapath };
+}

@@ -7,7 +7,7 @@ import { createKindRegistry, inApplyOrder, type Resource } from '@podwire/engine
 import type { PodwireError } from '@podwire/errors';
 import type { Endpoint } from '@podwire/network-contract';
 import { type Flow, formatFlow } from '@podwire/openflow';
-import { optionsSchema, planBridgeFlows, planPodFlows, planProjectFlows, portOf } from '@podwire/network-sdn';
+import { planBridgeFlows, planPodFlows, planProjectFlows, portOf } from '@podwire/network-sdn';
 import type { Read } from '@podwire/planner';
 import { describe, expect, test } from 'vitest';
 import { endpointOf, model, peerOf, subnetOf, viewOf } from './views.js';
@@ -343,41 +343,6 @@ describe('the subnet of a node', () => {
 test('blocks of a peer in other networks are behind no tunnel of this one', () => {
   const peer = { ...peerOf(2), blocks: ['10.244.3.0/26', subnetOf(2)] };
   expect(model.planPeer(node, peer)).toEqual(model.planPeer(node, peerOf(2)));
-});
-
-describe('options', () => {
-  const good = { clusterNetworks: ['10.128.0.0/14'], serviceNetwork: '172.30.0.0/16' };
-
-  test('have the defaults of OpenShift', () => {
-    expect(optionsSchema.parse(good)).toEqual({
-      ...good,
-      ...{ mode: 'multitenant', vxlanPort: 4789, datapath: 'system' },
-    });
-  });
-
-  test.each([
-    [
-      { serviceNetwork: 'fd00::/112' },
-      'serviceNetwork: fd00::/112 is IPv6, and the model sdn has IPv4 alone',
-    ],
-    [
-      { clusterNetworks: ['10.128.0.1/14'] },
-      'clusterNetworks.0: 10.128.0.1/14 has bits set beyond its length',
-    ],
-    [{ serviceNetwork: '10.130.0.0/16' }, 'serviceNetwork: 10.130.0.0/16 overlaps 10.128.0.0/14'],
-    [
-      { clusterNetworks: ['10.128.0.0/14', '10.128.0.0/16'] },
-      'clusterNetworks.1: 10.128.0.0/16 overlaps 10.128.0.0/14',
-    ],
-    [{ clusterNetworks: [] }, 'clusterNetworks: '],
-    [{ mode: 'networkpolicy' }, 'mode: '],
-    [{ vxlanPort: 70_000 }, 'vxlanPort: '],
-    [{ plugin: 'sdn' }, ': Unrecognized key: "plugin"'],
-  ])('%j are refused', (change, message) => {
-    const { error } = optionsSchema.safeParse({ ...good, ...change });
-    const words = error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    expect(words).toEqual([expect.stringContaining(message)]);
-  });
 });
 
 describe('the order over all backends', () => {
