@@ -35,8 +35,7 @@ export function requireSubnets(
 ): void {
   const lacking = networks.find((network) => network.model.subnets && blocksOf(network).length === 0);
   if (lacking === undefined) return;
-  throw new PodwireError('AGENT_NOT_READY', `this node has no subnet of network ${lacking.view.name} yet`, {
-    action:
-      'None if the node is new. Otherwise `podwire status` of the node that leads the controllers says why.',
-  });
+  const message = `this node has no subnet of network ${lacking.view.name} yet`;
+  const where = '`podwire status` of the node that leads the controllers says why, unless it is new';
+  throw new PodwireError('AGENT_NOT_READY', `${message}: ${where}`);
 }

@@ -89,7 +89,7 @@ test('a node is not ready before it has its subnet', async () => {
   const refused = await addPod(node, 'web');
   expect([refused.json.code, refused.json.msg]).toEqual([
     11,
-    'AGENT_NOT_READY: this node has no subnet of network default yet',
+    'AGENT_NOT_READY: this node has no subnet of network default yet: `podwire status` of the node that leads the controllers says why, unless it is new',
   ]);
   await apply(cluster, netNamespace('shop', 42));
   await apply(cluster, hostSubnet('n1', '10.129.0.0/23'));

@@ -79,6 +79,8 @@ export interface Fixture {
   node(name: string): Promise<Node | undefined>;
   block(cidr: string): Promise<Block | undefined>;
   delete(key: string): Promise<void>;
+  /** Starts the agent of a machine that has none yet. Resolves when it is ready; until then its socket is {@link apiSocketOf}. */
+  join(index: number): Promise<Machine>;
   /** Configuration of an agent of this fixture. */
   configOf(name: string): Record<string, unknown>;
   close(): Promise<void>;
@@ -143,22 +145,16 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     cluster: { store: etcd.spec, lease: '2s', ...cluster },
     ...config,
   });
+  const join = async (index: number): Promise<Machine> => {
+    const host = hosts.hosts[index]!;
+    const nodeName = `n${index + 1}`;
+    const own = await prepare(host, index, { hosts: hosts.hosts, etcd });
+    const started = { entry: agentEntry, config: merge(configOf(nodeName), own), timeout: startTimeout };
+    return toMachine(nodeName, host, await startAgent(host, started));
+  };
   try {
     for (const pool of pools) await putPool(pool);
-    const machines = await Promise.all(
-      hosts.hosts.slice(0, agents).map(async (host, index) => {
-        const nodeName = `n${index + 1}`;
-        return toMachine(
-          nodeName,
-          host,
-          await startAgent(host, {
-            entry: agentEntry,
-            config: merge(configOf(nodeName), await prepare(host, index, { hosts: hosts.hosts, etcd })),
-            timeout: startTimeout,
-          }),
-        );
-      }),
-    );
+    const machines = await Promise.all(Array.from({ length: agents }, (_, index) => join(index)));
     return {
       hosts,
       etcd,
@@ -169,6 +165,7 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
       node: (nodeName) => get(nodeKind, keys.node(nodeName)),
       block: (cidr) => get(blockKind, keys.block(cidr)),
       delete: async (key) => void (await etcd.control(['del', key])),
+      join,
       configOf,
       close,
     };
@@ -184,6 +181,12 @@ const merge = (config: Config, more: Config): Config => ({
   ...more,
   cluster: { ...(config['cluster'] as object), ...(more['cluster'] as object | undefined) },
 });
+
+/** The socket of a machine's agent, which may not be ready. */
+export const apiSocketOf = ({ directory }: ClusterHost): string => path.join(directory, 'agent/api.sock');
+
+export const askStatus = async (apiSocket: string): Promise<Status> =>
+  (await askApi(apiSocket, '/v1/status')) as unknown as Status;
 
 export function toMachine(name: string, host: ClusterHost, agent: Agent): Machine {
   const call = async (command: string, pod: TestNamespace, config: object = {}): Promise<ClientAnswer> => {
@@ -212,7 +215,7 @@ export function toMachine(name: string, host: ClusterHost, agent: Agent): Machin
       assert.ok(ok, JSON.stringify(json));
       host.removePod(namespace);
     },
-    status: async () => (await askApi(agent.apiSocket, '/v1/status')) as unknown as Status,
+    status: () => askStatus(agent.apiSocket),
   };
 }
 

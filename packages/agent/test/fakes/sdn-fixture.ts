@@ -18,6 +18,7 @@ export interface SdnFixture extends Fixture {
   /** Both past all code under test. */
   apply(object: AnyObject): Promise<void>;
   read(reference: ObjectReference): Promise<AnyObject | undefined>;
+  remove(reference: ObjectReference): Promise<void>;
 }
 
 export interface SdnOptions {
@@ -42,6 +43,8 @@ export const namespace = (name: string): AnyObject => ({
 });
 
 interface AgentOptions {
+  /** Machines with an agent from the beginning. */
+  readonly agents?: number;
   /** More of the configuration of a machine's agent. */
   readonly agentOf?: (host: ClusterHost) => object;
 }
@@ -49,14 +52,15 @@ interface AgentOptions {
 /** Two machines. Tunnels go through a cable of their own, since the switch has both ends of it. */
 export async function createSdnFixture(
   name: string,
-  { agentOf = () => ({}), ...given }: Partial<SdnOptions> & AgentOptions = {},
+  { agents = 2, agentOf = () => ({}), ...given }: Partial<SdnOptions> & AgentOptions = {},
 ): Promise<SdnFixture> {
   const sdn = { ...usual, ...given };
   const options = { clusterNetworks: [sdn.CIDR], serviceNetwork, mode: sdn.mode, datapath: 'netdev' };
   const switches: OpenVSwitch[] = [];
   let cable: Promise<void> | undefined;
   const fixture = await createFixture({
-    ...{ name, pools: [], config: { networks: [{ name: 'default', model: 'sdn', options }] } },
+    ...{ name, hosts: 2, agents, pools: [] },
+    config: { networks: [{ name: 'default', model: 'sdn', options }] },
     async prepare(host, index, { hosts, etcd }) {
       await (cable ??= connect(hosts));
       // A node is ready when it has its subnet.
@@ -71,6 +75,7 @@ export async function createSdnFixture(
     ...fixture,
     switches,
     apply: (object) => put(fixture.etcd, object),
+    remove: (reference) => fixture.delete(objectKey(keys.root, reference)),
     async read(reference) {
       const key = objectKey(keys.root, reference);
       const value = (await control(['get', key, '--print-value-only'])).trim();
@@ -112,9 +117,12 @@ export async function makeUplink(own: OpenVSwitch, host: ClusterHost, index: num
   );
 }
 
+export const netNamespace = (name: string): ObjectReference => ({ apiVersion, kind: 'NetNamespace', name });
+export const hostSubnet = (name: string): ObjectReference => ({ apiVersion, kind: 'HostSubnet', name });
+
 /** As an administrator asks for another VNID of a namespace. */
 export async function changeNetwork(fixture: SdnFixture, name: string, change: string): Promise<void> {
-  const found = await fixture.read({ apiVersion, kind: 'NetNamespace', name });
+  const found = await fixture.read(netNamespace(name));
   if (found === undefined) throw new Error(`there is no NetNamespace ${name}`);
   const annotations = { [networkAnnotations.changeNetwork]: change };
   await fixture.apply({ ...found, metadata: { ...found.metadata, annotations } });
