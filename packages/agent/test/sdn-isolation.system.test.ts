@@ -1,6 +1,6 @@
 /** All pods send to all others, while agents and switches are killed: not one packet passes that should not. */
 import { after, before, test } from 'node:test';
-import type { Machine } from './fakes/cluster-fixture.js';
+import { deaths, restartAgent, restartSwitch } from './fakes/sdn-deaths.js';
 import { changeNetwork, createSdnFixture, namespace, type SdnFixture } from './fakes/sdn-fixture.js';
 import { addPod } from './fakes/sdn-pods.js';
 import { type MayPass, type Sender, Traffic } from './fakes/sdn-traffic.js';
@@ -31,51 +31,19 @@ after(async () => {
   await fixture?.close();
 });
 
-async function restartAgent({ agent }: Machine): Promise<void> {
-  await agent.kill9();
-  await agent.start();
-}
-
-async function restartSwitch(index: number): Promise<void> {
-  await fixture.switches[index]!.killDaemon();
-  await fixture.switches[index]!.startDaemon();
-}
-
 test('packets arrive from pods of the own project and of the project default, on both nodes, and from no others', async () => {
   await traffic.during(apart, () => Promise.resolve());
 });
 
-test('none arrives that may not while an agent is killed and started again', async () => {
-  await traffic.during(apart, () => restartAgent(fixture.machines[0]!));
-});
-
-test('none arrives that may not while ovs-vswitchd is killed and started again on both nodes', async () => {
-  await traffic.during(apart, async () => {
-    await Promise.all([restartSwitch(0), restartSwitch(1)]);
+for (const [what, happen] of deaths)
+  test(`none arrives that may not while ${what} is killed and started again`, async () => {
+    await traffic.during(apart, () => happen(fixture));
   });
-});
-
-test('none arrives that may not while ovs-vswitchd starts again without an agent, and the agent after it', async () => {
-  await traffic.during(apart, async () => {
-    const { agent } = fixture.machines[1]!;
-    await agent.kill9();
-    await restartSwitch(1);
-    await agent.start();
-  });
-});
-
-test('none arrives that may not while ovsdb-server is killed and started again', async () => {
-  await traffic.during(apart, async () => {
-    const { database } = fixture.switches[0]!;
-    await database.kill();
-    await database.start();
-  });
-});
 
 test('projects that were joined reach each other, and no others, also while agents and switches are killed', async () => {
   await traffic.during(joined, () => changeNetwork(fixture, 'mall', 'join:shop'));
   await traffic.during(joined, async () => {
-    await Promise.all([restartAgent(fixture.machines[0]!), restartSwitch(1)]);
+    await Promise.all([restartAgent(fixture.machines[0]!), restartSwitch(fixture.switches[1]!)]);
   });
 });
 
@@ -83,7 +51,7 @@ test('a project that is isolated again stays so while agents and switches are ki
   await traffic.during(joined, () => changeNetwork(fixture, 'mall', 'isolate'), apart);
   await traffic.untilClosed(apart);
   await traffic.during(apart, async () => {
-    await Promise.all([restartAgent(fixture.machines[0]!), restartSwitch(1)]);
+    await Promise.all([restartAgent(fixture.machines[0]!), restartSwitch(fixture.switches[1]!)]);
   });
 });
 

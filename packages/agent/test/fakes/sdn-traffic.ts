@@ -1,6 +1,13 @@
 /** Traffic between all pods of a test, without end, and the pairs that must not be among those that it arrives for. */
 import assert from 'node:assert/strict';
-import { type Arrivals, type Beat, eventually, startBeat, watchArrivals } from '@podwire/testkit';
+import {
+  type Arrivals,
+  type Beat,
+  eventually,
+  startBeat,
+  type TestNamespace,
+  watchArrivals,
+} from '@podwire/testkit';
 import type { SdnPod } from './sdn-pods.js';
 
 /** True where packets may pass from one project to another. */
@@ -17,6 +24,17 @@ type Counts = ReadonlyMap<string, number>;
 const ENOUGH = 3;
 /** Of packets with the address of another pod. */
 const FORGED_PORT = 10;
+
+interface Link {
+  readonly address: string;
+  readonly stats64: { readonly tx: { readonly packets: number } };
+}
+
+const readLink = async (namespace: TestNamespace): Promise<Link> =>
+  (JSON.parse(await namespace.run(['ip', '-json', '-s', 'link', 'show', 'eth0'])) as Link[])[0]!;
+const macOf = async ({ namespace }: SdnPod): Promise<string> => (await readLink(namespace)).address;
+const countSent = async (namespace: TestNamespace): Promise<number> =>
+  (await readLink(namespace)).stats64.tx.packets;
 
 /** Every pod sends to every other one from the beginning to the end. */
 export class Traffic {
@@ -43,11 +61,18 @@ export class Traffic {
     return traffic;
   }
 
-  /** A pod that is none of these sends to one of them with the address of another one. */
+  /** A pod that is none of these sends to one of them with the addresses of another one, IP and MAC. */
   async forge({ namespace }: SdnPod, as: string, to: string): Promise<void> {
     const [{ address: from }, receiver] = [this.#pods.get(as)!, this.#pods.get(to)!];
-    await namespace.ip('link set lo up', `addr add ${from}/32 dev lo`);
+    const [mac, receiverMac] = await Promise.all([this.#pods.get(as)!, receiver].map(macOf));
+    await namespace.ip(
+      ...['link set lo up', `addr add ${from}/32 dev lo`, `link set eth0 address ${mac}`],
+      // Its questions of ARP are dropped, and packets are to leave.
+      `neigh replace ${receiver.address} lladdr ${receiverMac} dev eth0 nud permanent`,
+    );
+    const before = await countSent(namespace);
     this.#beats.push(await startBeat(namespace, { from, to: [receiver.address], port: FORGED_PORT }));
+    await eventually('forged packets leave', async () => (await countSent(namespace)) >= before + ENOUGH);
   }
 
   /** Resolves when all pairs that may pass have got packets since the call. */
