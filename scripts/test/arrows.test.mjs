@@ -107,7 +107,7 @@ const faults = [
     title: 'data of a backend that needs code',
     file: 'packages/backends/linux/src/sysctl/resources.ts',
     text: "import fs from 'node:fs';",
-    rule: 'data-of-a-backend-is-pure',
+    rule: 'data-for-models-is-pure',
     to: 'fs',
   },
   {

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { LAST_VNID } from '@podwire/network-sdn/description';
+import { highestVnid } from '@podwire/objects/vnid';
 import { compact } from '@podwire/platform';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addStore } from '../cluster/options.js';
@@ -98,8 +98,8 @@ function readIpv4(text: string): string {
 
 function readVnid(text: string): number {
   const vnid = /^\d{1,8}$/.test(text) ? Number(text) : NaN;
-  if (vnid <= LAST_VNID) return vnid;
-  throw new InvalidArgumentError(`VNIDs are numbers from 0 to ${LAST_VNID}.`);
+  if (vnid <= highestVnid) return vnid;
+  throw new InvalidArgumentError(`VNIDs are numbers from 0 to ${highestVnid}.`);
 }
 
 function readPort(text: string): number {

@@ -1,9 +1,9 @@
 /** Objects that no flows can be planned from are refused as a whole. */
 import { parseAddress, parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
+import { highestVnid, isVnid } from '@podwire/objects/vnid';
 import { HOST_PORT } from './ports.js';
 import type { SdnNode, SdnPeer, SdnPod } from './types.js';
-import { isVnid, LAST_VNID } from './vnid.js';
 
 /** Ports of OpenFlow end there; above are the reserved ones. */
 const LAST_PORT = 0xfeff;
@@ -28,7 +28,7 @@ const requirePrefix = (what: string, text: string): void =>
   requireIPv4(what, text, (prefix) => parsePrefix(prefix).family);
 
 function requireVnid(what: string, vnid: number): void {
-  if (!isVnid(vnid)) refuse(`${what}: VNID ${vnid} is not between 0 and ${LAST_VNID}`);
+  if (!isVnid(vnid)) refuse(`${what}: VNID ${String(vnid)} is not between 0 and ${highestVnid}`);
 }
 
 /** @throws PodwireError OBJECT_INVALID naming the field */

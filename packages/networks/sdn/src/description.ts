@@ -15,4 +15,3 @@ export { readNodeAddress } from './pipeline/routes.js';
 export { describeTable } from './pipeline/tables.js';
 export { type BridgeVersion, readVersion, RULE_VERSION } from './pipeline/version.js';
 export { HOST_PORT, TUNNEL_PORT } from './ports.js';
-export { LAST_VNID } from './vnid.js';

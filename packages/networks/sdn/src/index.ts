@@ -14,4 +14,3 @@ export { describeTable, type TableName, tables } from './pipeline/tables.js';
 export { type BridgeVersion, planVersionFlow, readVersion, RULE_VERSION } from './pipeline/version.js';
 export { HOST_PORT, TUNNEL_PORT } from './ports.js';
 export type { Datapath, Migration, SdnMode, SdnNode, SdnPeer, SdnPod } from './types.js';
-export { GLOBAL_VNID, isVnid, LAST_VNID } from './vnid.js';

@@ -1,10 +1,11 @@
 /** A packet arrives if, and only if, the projects of both pods say so. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GLOBAL_VNID, LAST_VNID, type SdnMode } from '@podwire/network-sdn';
+import type { SdnMode } from '@podwire/network-sdn';
+import { globalVnid, highestVnid } from '@podwire/objects/vnid';
 import { askService, Cluster, type ClusterOptions, home, placeOf, podOf, SERVICE, tcp } from './cluster.js';
 
-const vnid = fc.constantFrom<number>(GLOBAL_VNID, 10, 11, LAST_VNID);
+const vnid = fc.constantFrom<number>(globalVnid, 10, 11, highestVnid);
 
 const clusters: fc.Arbitrary<ClusterOptions> = fc
   .integer({ min: 2, max: 3 })
@@ -23,7 +24,7 @@ const clusters: fc.Arbitrary<ClusterOptions> = fc
 
 /** The promise of the modes. */
 const mayReach = (mode: SdnMode, from: number, to: number): boolean =>
-  mode === 'subnet' || from === to || from === GLOBAL_VNID || to === GLOBAL_VNID;
+  mode === 'subnet' || from === to || from === globalVnid || to === globalVnid;
 
 test('pods reach the pods that the mode allows, directly and by a service, and no others', async () => {
   await fc.assert(

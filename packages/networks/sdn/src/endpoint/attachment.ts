@@ -1,9 +1,9 @@
 /** The project of a pod, by its namespace. */
 import { PodwireError } from '@podwire/errors';
 import type { Attachment, NetworkView, PodIdentity } from '@podwire/network-contract';
+import { globalVnid } from '@podwire/objects/vnid';
 import type { Read } from '@podwire/planner';
 import { optionsOf } from '../options.js';
-import { GLOBAL_VNID } from '../vnid.js';
 
 /** A NetNamespace of OpenShift, as far as plans read it. */
 export interface NetNamespaceFact {
@@ -30,7 +30,7 @@ declare module '@podwire/network-contract' {
  * @throws PodwireError PROJECT_UNKNOWN while the namespace has no VNID; REQUEST_INVALID for a pod without namespace
  */
 export function resolve(pod: PodIdentity, network: NetworkView, read: Read): Attachment {
-  if (optionsOf(network).mode === 'subnet') return { vnid: GLOBAL_VNID };
+  if (optionsOf(network).mode === 'subnet') return { vnid: globalVnid };
   const { namespace } = pod;
   if (namespace === undefined) {
     const message = `K8S_POD_NAMESPACE is missing: network ${network.name} keeps pods apart by their namespaces`;
@@ -43,7 +43,7 @@ export function resolve(pod: PodIdentity, network: NetworkView, read: Read): Att
 
 /** As table 80 has it: the project with VNID 0 reaches all others, and they reach it. */
 export const reaches = ({ vnid: from }: Attachment, { vnid: to }: Attachment): boolean =>
-  from === to || from === GLOBAL_VNID || to === GLOBAL_VNID;
+  from === to || from === globalVnid || to === globalVnid;
 
 /** Without it a pod would be of the project that reaches all others: an endpoint must have been resolved. */
 export function vnidOf(attachment: Attachment | undefined, pod: PodIdentity): number {

@@ -1,15 +1,15 @@
 /** Tables 27 and 80: how the modes differ. */
+import { globalVnid } from '@podwire/objects/vnid';
 import type { Flow } from '@podwire/openflow';
 import { checkProject } from '../check.js';
 import type { SdnMode } from '../types.js';
-import { GLOBAL_VNID } from '../vnid.js';
 import { drop, flow, goTo, outputToPod } from './flows.js';
 
 const isolation: Readonly<Record<SdnMode, readonly Flow[]>> = {
   subnet: [flow('ingressRules', 200, {}, outputToPod)],
   multitenant: [
-    flow('ingressRules', 200, { reg0: GLOBAL_VNID }, outputToPod),
-    flow('ingressRules', 200, { reg1: GLOBAL_VNID }, outputToPod),
+    flow('ingressRules', 200, { reg0: globalVnid }, outputToPod),
+    flow('ingressRules', 200, { reg1: globalVnid }, outputToPod),
   ],
 };
 
@@ -22,7 +22,7 @@ export const planMode = (mode: SdnMode): Flow[] => [
 ];
 
 /** The VNID that a project has in a mode: without isolation all projects are one. */
-export const vnidIn = (mode: SdnMode, vnid: number): number => (mode === 'subnet' ? GLOBAL_VNID : vnid);
+export const vnidIn = (mode: SdnMode, vnid: number): number => (mode === 'subnet' ? globalVnid : vnid);
 
 /**
  * Plans the flows of a project that has pods on this node: they reach each other. Empty for the global project,
@@ -31,6 +31,6 @@ export const vnidIn = (mode: SdnMode, vnid: number): number => (mode === 'subnet
  */
 export function planProjectFlows(mode: SdnMode, vnid: number): Flow[] {
   checkProject(vnid);
-  if (vnidIn(mode, vnid) === GLOBAL_VNID) return [];
+  if (vnidIn(mode, vnid) === globalVnid) return [];
   return [flow('ingressRules', 100, { reg0: vnid, reg1: vnid }, outputToPod)];
 }

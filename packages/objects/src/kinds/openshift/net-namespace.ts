@@ -3,7 +3,7 @@ import { defineKind } from '../define-kind.js';
 import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { networkAnnotations, parseNetworkChange } from './annotations.js';
 import { address, showList } from './text.js';
-import { vnid } from './vnid.js';
+import { globalVnid, highestVnid } from './vnid.js';
 
 const { changeNetwork, multicastEnabled } = networkAnnotations;
 
@@ -14,7 +14,11 @@ const fields = z.strictObject({
     `${changeNetwork}: global, isolate or join:NAMESPACE, a change of netid that is wanted. ${multicastEnabled}: "true" lets its pods use multicast.`,
   ),
   netname: z.string().max(253).describe('The name of the namespace; the same as that of the object.'),
-  netid: vnid.describe('Its VNID. 0: its pods reach all others. Namespaces with the same one are joined.'),
+  netid: z
+    .int()
+    .min(globalVnid)
+    .max(highestVnid)
+    .describe('Its VNID. 0: its pods reach all others. Namespaces with the same one are joined.'),
   egressIPs: z
     .array(address)
     .max(1024)
