@@ -283,7 +283,7 @@ module.exports = {
       // Each is one file that is installed alone.
       name: 'plugin-stands-alone',
       severity: 'error',
-      from: { path: '^plugin/(podwire-cni|openshift-sdn|scan|streams)\\.ts' },
+      from: { path: '^plugin/(?!build)[^/]+\\.ts$' },
       to: { pathNot: '^plugin/', dependencyTypesNot: ['core'] },
     },
     {

@@ -1,6 +1,5 @@
 /**
- * Builds the plugin: `podwire-cni` from C where there is a compiler, and its JavaScript twin always.
- * `scripts/setup.mjs` calls this; so do the tests, with a default socket of their own.
+ * Builds the plugins, from C and as JavaScript. `scripts/setup.mjs` calls this; so do the tests, with a socket of their own.
  */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
@@ -11,15 +10,40 @@ import { build } from 'esbuild';
 const run = promisify(execFile);
 const COMPILE_MILLISECONDS = 60_000;
 
+interface Recipe {
+  /** Of the compiled program; the JavaScript begins with the file `NAME.ts`. */
+  readonly sources: readonly string[];
+  /** The place where the agent is asked: its name in both programs, and what it is unless given. */
+  readonly place: readonly [name: string, usual: string];
+  /** The second line of the JavaScript. */
+  readonly banner?: string;
+}
+
+const recipes = {
+  'podwire-cni': {
+    sources: ['podwire-cni.c', 'json.c', 'streams.c'],
+    place: ['DEFAULT_SOCKET', '/run/podwire/cni.sock'],
+  },
+  'openshift-sdn': {
+    sources: ['openshift-sdn.c', 'http.c', 'indent.c', 'json.c', 'output.c', 'streams.c'],
+    place: ['RUN_DIRECTORY', '/var/run/openshift-sdn/cniserver'],
+    // `podwire install` and `podwire uninstall` know their own programs by it.
+    banner: '// Podwire CNI plugin openshift-sdn',
+  },
+} as const satisfies Record<string, Recipe>;
+
+export type ProgramName = keyof typeof recipes;
+
 export interface BuildOptions {
+  readonly program: ProgramName;
   /** The folder `plugin` of the checkout. */
   readonly sources: string;
   /** The file to write. It is replaced at once, so that a copy that is running is not disturbed. */
   readonly output: string;
-  /** Version that the plugin reports, `0.1.0`. */
+  /** Version of the plugin, `0.1.0`. */
   readonly version: string;
-  /** The socket that is used when the configuration names none; `/run/podwire/cni.sock` unless given. */
-  readonly defaultSocket?: string;
+  /** The socket of `podwire-cni` where the configuration names none, or the directory of that of `openshift-sdn`. */
+  readonly place?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -66,67 +90,47 @@ export async function findCompilers(searchPath: string = process.env['PATH'] ?? 
   return found;
 }
 
+const recipeOf = ({ program }: BuildOptions): Recipe => recipes[program];
+
+/** Constants of a program, by their names. */
+function constantsOf(options: BuildOptions): (readonly [name: string, value: string])[] {
+  const [name, usual] = recipeOf(options).place;
+  return [
+    ['PODWIRE_VERSION', options.version],
+    [name, options.place ?? usual],
+  ];
+}
+
 /** Writes the static program. Throws with the compiler's own words when it refuses. */
 export async function compileProgram(compiler: Compiler, options: BuildOptions): Promise<void> {
   const temporary = `${options.output}.${process.pid}.tmp`;
-  const defines = [`-DPODWIRE_VERSION="${options.version}"`];
-  if (options.defaultSocket !== undefined) defines.push(`-DDEFAULT_SOCKET="${options.defaultSocket}"`);
-  const source = path.join(options.sources, 'podwire-cni.c');
+  const defines = constantsOf(options).map(([name, value]) => `-D${name}="${value}"`);
+  const sources = recipeOf(options).sources.map((name) => path.join(options.sources, name));
   const limits = {
     timeout: COMPILE_MILLISECONDS,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };
   try {
-    await run(compiler.program, [...FLAGS, ...defines, '-o', temporary, source], limits);
+    await run(compiler.program, [...FLAGS, ...defines, '-o', temporary, ...sources], limits);
     await fs.rename(temporary, options.output);
   } finally {
     await fs.rm(temporary, { force: true });
   }
 }
 
-/** Writes the twin of podwire-cni. */
-export function bundleTwin({
-  defaultSocket = '/run/podwire/cni.sock',
-  ...options
-}: BuildOptions): Promise<void> {
-  const define = {
-    PODWIRE_VERSION: JSON.stringify(options.version),
-    DEFAULT_SOCKET: JSON.stringify(defaultSocket),
-  };
-  return bundle('podwire-cni.ts', options, define);
-}
-
-export interface OpenshiftBuildOptions extends Pick<BuildOptions, 'sources' | 'output'> {
-  /** Of socket and config.json; that of OpenShift SDN unless given. */
-  readonly runDirectory?: string;
-}
-
-/** Writes the plugin by the name of OpenShift SDN's. */
-export function bundleOpenshift({
-  runDirectory = '/var/run/openshift-sdn/cniserver',
-  ...options
-}: OpenshiftBuildOptions): Promise<void> {
-  // `podwire install` and `podwire uninstall` know their own programs by the second line.
-  const banner = '// Podwire CNI plugin openshift-sdn';
-  return bundle('openshift-sdn.ts', options, { RUN_DIRECTORY: JSON.stringify(runDirectory) }, banner);
-}
-
-/** Writes one file that runs without an extension, as CommonJS and as an ES module. */
-async function bundle(
-  entry: string,
-  { sources, output }: Pick<BuildOptions, 'sources' | 'output'>,
-  define: Readonly<Record<string, string>>,
-  ...banner: readonly string[]
-): Promise<void> {
+/** Writes the twin: one file of JavaScript that runs without an extension, as CommonJS and as an ES module. */
+export async function bundleTwin(options: BuildOptions): Promise<void> {
+  const { program, sources, output } = options;
+  const { banner } = recipeOf(options);
   const bundled = await build({
-    entryPoints: [path.join(sources, entry)],
+    entryPoints: [path.join(sources, `${program}.ts`)],
     bundle: true,
     write: false,
     platform: 'node',
     target: 'node20',
     format: 'iife',
-    banner: { js: ['#!/usr/bin/env node', ...banner].join('\n') },
-    define,
+    banner: { js: ['#!/usr/bin/env node', ...(banner === undefined ? [] : [banner])].join('\n') },
+    define: Object.fromEntries(constantsOf(options).map(([name, value]) => [name, JSON.stringify(value)])),
     logLevel: 'silent',
   });
   const temporary = `${output}.${process.pid}.tmp`;

@@ -1,24 +1,19 @@
 /**
- * The CNI plugin of OpenShift SDN by its original name, for nodes whose network configuration names it. It asks the node
- * over the original's socket (packages/openshift-cni is the other side), with the original's words, codes and output.
- *
- * The original makes the veth pair before it asks, and sets up the pod afterwards. Here the agent does both, so an ADD
- * carries no `hostVeth`, and the answer is the result as it stands.
- *
- * The bundle has no import and no require, as podwire-cni.ts.
+ * openshift-sdn in JavaScript: the same program as openshift-sdn.c, which says what it is for, for machines without a C
+ * compiler. One suite tests both programs. The bundle has no import and no require, as podwire-cni.ts.
  */
-import type { IncomingMessage } from 'node:http';
-import { readInput, tryWrite } from './streams.js';
+import { type Answer, isDecided, LIMIT, readAnswer } from './http.js';
+import { indent } from './indent.js';
+import { type Json, NO_OBJECT, readObject, toJson, wellFormed } from './json.js';
+import { connectSocket, converse } from './socket.js';
+import { codeOf, nameError, readEnvironment, readInput, tryWrite } from './streams.js';
 
 declare const RUN_DIRECTORY: string;
 
 const fs = process.getBuiltinModule('node:fs');
-const http = process.getBuiltinModule('node:http');
 
 const SOCKET = `${RUN_DIRECTORY}/socket`;
 const CONFIG = `${RUN_DIRECTORY}/config.json`;
-/** Of standard input and of an answer, in bytes. */
-const LIMIT = 1024 * 1024;
 
 /** The original's error code for everything but versions. */
 const CODE = { failed: 100, incompatible: 1 } as const;
@@ -26,13 +21,12 @@ const VERSIONS = ['0.1.0', '0.2.0', '0.3.0', '0.3.1'];
 /** Of a configuration without one. */
 const IMPLICIT_VERSION = '0.1.0';
 
-const REQUIRED: Readonly<Record<string, readonly string[]>> = {
-  ADD: ['CNI_NETNS', 'CNI_IFNAME', 'CNI_PATH'],
-  DEL: ['CNI_IFNAME', 'CNI_PATH'],
-  VERSION: [],
-};
-
-type Json = Readonly<Record<string, unknown>>;
+const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['', ['CNI_COMMAND']],
+  ['ADD', ['CNI_NETNS', 'CNI_IFNAME', 'CNI_PATH']],
+  ['DEL', ['CNI_IFNAME', 'CNI_PATH']],
+  ['VERSION', []],
+]);
 
 class Failure extends Error {
   readonly code: number;
@@ -44,154 +38,144 @@ class Failure extends Error {
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-// ---- JSON as Go writes and reads it
-
-/** Go escapes what is special in HTML, and two ends of line of JavaScript. */
-const ESCAPED = new RegExp('[<>&\u2028\u2029]', 'g');
-
-function toJson(value: unknown, indent?: number): string {
-  const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, undefined, indent).replace(ESCAPED, escape);
-}
-
-function readObject(text: string): Json {
-  const value = JSON.parse(text) as unknown;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new Error('it is no object');
-}
-
-// ---- the request
+// ---- what is read before the node is asked
 
 function checkEnvironment(command: string): void {
-  const names = command === '' ? ['CNI_COMMAND'] : (REQUIRED[command] ?? []);
+  const names = REQUIRED.get(command);
+  if (names === undefined) throw new Failure(`unknown CNI_COMMAND: ${command}`);
   const missing = names.filter((name) => !process.env[name]);
   for (const name of missing) tryWrite(2, Buffer.from(`${name} env variable missing\n`));
   if (missing.length > 0) throw new Failure('required env variables missing');
-  if (REQUIRED[command] === undefined) throw new Failure(`unknown CNI_COMMAND: ${command}`);
+}
+
+function readNetworkConfig(): Buffer {
+  let input: Buffer;
+  try {
+    input = readInput(LIMIT + 1);
+  } catch (error) {
+    throw new Failure(`error reading from stdin: ${nameError(error)}`);
+  }
+  if (input.length > LIMIT) throw new Failure(`the network configuration is longer than ${LIMIT} bytes`);
+  return input;
+}
+
+/** An object, or a failure that ends with the reason. */
+function readObjectOr(text: string, message: string): Json {
+  const object = readObject(text);
+  if (object === undefined) throw new Failure(`${message}${NO_OBJECT}`);
+  return object;
 }
 
 /** The version of the configuration. */
 function checkVersion(input: string): string {
-  let version: unknown;
-  try {
-    version = readObject(input)['cniVersion'] ?? '';
-  } catch (error) {
-    throw new Failure(`decoding version from network config: ${reasonOf(error)}`);
-  }
-  const stated = version === '' ? IMPLICIT_VERSION : version;
-  if (typeof stated === 'string' && VERSIONS.includes(stated)) return stated;
+  const before = 'decoding version from network config: ';
+  const stated = readObjectOr(input, before)['cniVersion'] ?? '';
+  if (typeof stated !== 'string') throw new Failure(`${before}\`cniVersion\` is no string`);
+  const version = stated === '' ? IMPLICIT_VERSION : stated;
+  if (VERSIONS.includes(version)) return version;
   const supported = VERSIONS.map((each) => `"${each}"`).join(' ');
-  const details = `config is ${JSON.stringify(stated)}, plugin supports [${supported}]`;
+  const details = `config is "${wellFormed(version)}", plugin supports [${supported}]`;
   throw new Failure('incompatible CNI versions', CODE.incompatible, details);
 }
 
-/** The agent has made it, so what is in it is its own; but an agent that is not ready, or a broken file, ends the ADD here. */
-function checkNodeConfig(): void {
-  let text: string;
+function readNodeConfig(): string {
+  let content: Buffer;
   try {
-    text = fs.readFileSync(CONFIG, 'utf8');
+    content = fs.readFileSync(CONFIG);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+    if (codeOf(error) === 'ENOENT')
       throw new Failure('OpenShift SDN network process is not (yet?) available');
-    throw new Failure(`could not read config file "${CONFIG}": ${reasonOf(error)}`);
+    throw new Failure(`could not read config file "${CONFIG}": ${nameError(error)}`);
   }
-  try {
-    readObject(text);
-  } catch (error) {
-    throw new Failure(`could not parse config file "${CONFIG}": ${reasonOf(error)}`);
-  }
+  if (content.length <= LIMIT) return content.toString();
+  throw new Failure(`could not read config file "${CONFIG}": it is longer than ${LIMIT} bytes`);
 }
 
-/** The original sends its whole environment. No server looks at the rest of it, and it may hold what is secret. */
-const isCarried = (name: string): boolean => /^(CNI_.*|TRACEPARENT|TRACESTATE|BAGGAGE)$/.test(name);
-
-function buildRequest(input: Buffer): string {
-  const names = Object.keys(process.env).filter(isCarried).toSorted();
-  const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-  return toJson({ env, ...(input.length === 0 ? {} : { config: input.toString('base64') }) });
-}
+/**
+ * The agent has made the file, so what is in it is its own; but an agent that is not ready, or a broken file, ends the ADD
+ * here.
+ */
+const checkNodeConfig = (): void =>
+  void readObjectOr(readNodeConfig(), `could not parse config file "${CONFIG}": `);
 
 // ---- the conversation
 
+function splitPair(pair: Buffer): readonly [name: Buffer, value: Buffer] {
+  const at = pair.indexOf('=');
+  return [pair.subarray(0, at), pair.subarray(at + 1)];
+}
+
+/** Each name once, the first of several, by the bytes of their names, as Go sorts. */
+function sortEnvironment(): (readonly [name: Buffer, value: Buffer])[] {
+  const pairs = readEnvironment()
+    .map(splitPair)
+    .toSorted(([one], [other]) => Buffer.compare(one, other));
+  return pairs.filter(([name], index) => !pairs[index - 1]?.[0].equals(name));
+}
+
+function buildRequest(input: Buffer): Buffer {
+  const env = sortEnvironment().map((pair) => pair.map((part) => toJson(part.toString())).join(':'));
+  const body = Buffer.from(`{"env":{${env.join(',')}},"config":"${input.toString('base64')}"}`);
+  const head = ['POST / HTTP/1.1', 'Host: dummy', 'Content-Type: application/json'];
+  const ends = [`Content-Length: ${body.length}`, 'Connection: keep-alive', '', ''];
+  return Buffer.concat([Buffer.from([...head, ...ends].join('\r\n')), body]);
+}
+
 /** Waits for as long as the runtime lets it: only that knows its deadline, and ends the plugin then. */
-function post(body: string): Promise<IncomingMessage> {
-  const headers = {
-    Host: 'dummy',
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  };
-  return new Promise((resolve, reject) => {
-    const request = http.request({ socketPath: SOCKET, method: 'POST', path: '/', headers }, resolve);
-    request.once('error', reject);
-    request.end(body);
+async function exchange(request: Buffer): Promise<Answer> {
+  const socket = await connectSocket(SOCKET, 0).catch((error: unknown) => {
+    throw new Failure(`failed to send CNI request: connect ${nameError(error)} ${SOCKET}`);
   });
+  let bytes = Buffer.alloc(0);
+  const take = (chunk: Buffer): void => {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (isDecided(bytes)) socket.destroy();
+  };
+  const { broke } = await converse(socket, { request, endsRequest: false, take });
+  const answer = readAnswer(bytes, broke);
+  if (typeof answer === 'string') throw new Failure(answer);
+  return answer;
 }
 
 async function ask(input: Buffer): Promise<string> {
-  const response = await post(buildRequest(input)).catch((error: unknown) => {
-    throw new Failure(`failed to send CNI request: ${reasonOf(error)}`);
-  });
-  const text = await readAnswer(response).catch((error: unknown) => {
-    throw new Failure(`failed to read CNI result: ${reasonOf(error)}`);
-  });
-  if (response.statusCode === 200) return text;
-  throw new Failure(`CNI request failed with status ${response.statusCode}: '${text}'`);
+  const { status, text } = await exchange(buildRequest(input));
+  if (status === '200') return text;
+  throw new Failure(`CNI request failed with status ${status}: '${text}'`);
 }
 
-async function readAnswer(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LIMIT) throw new Error(`it is longer than ${LIMIT} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The result under the version of the configuration. Versions below 0.3.0 have one form, and so have those from there on. */
-function readResult(text: string, version: string): Json {
-  let result: Json;
-  try {
-    result = readObject(text);
-  } catch (error) {
-    throw new Failure(`failed to unmarshal response '${text}': ${reasonOf(error)}`);
-  }
-  const hasAddress = version < '0.3.0' ? 'ip4' in result : isOneAddress(result['ips']);
-  if (!hasAddress) throw new Failure(`Unexpected IPAM result: '${text}'`);
-  return { ...result, cniVersion: version };
-}
+// ---- the result
 
 /** Pods of OpenShift SDN have one IPv4 address. */
 function isOneAddress(ips: unknown): boolean {
   return Array.isArray(ips) && ips.length === 1 && (ips[0] as Json | null)?.['version'] === '4';
 }
 
-// ---- commands
-
-/** One byte more than the limit tells that it is exceeded. */
-function readNetworkConfig(): Buffer {
-  const input = readInput(LIMIT + 1);
-  if (input.length > LIMIT) throw new Failure(`the network configuration is longer than ${LIMIT} bytes`);
-  return input;
+/**
+ * The result under the version of the configuration. Versions below 0.3.0 have one form, and so have those from there on.
+ */
+function renderResult(text: string, version: string): string {
+  const result = readObjectOr(text, `failed to unmarshal response '${text}': `);
+  const hasAddress = version < '0.3.0' ? 'ip4' in result : isOneAddress(result['ips']);
+  if (!hasAddress) throw new Failure(`Unexpected IPAM result: '${text}'`);
+  return indent(text, version);
 }
+
+// ---- commands
 
 /** Returns what is to be printed. */
 async function run(command: string): Promise<string> {
   checkEnvironment(command);
   if (command === 'VERSION') return `${toJson({ cniVersion: '0.3.1', supportedVersions: VERSIONS })}\n`;
   const input = readNetworkConfig();
-  const version = checkVersion(input.toString('utf8'));
+  const version = checkVersion(input.toString());
   if (command === 'ADD') checkNodeConfig();
   const answer = await ask(input);
-  return command === 'ADD' ? toJson(readResult(answer, version), 4) : '';
+  return command === 'ADD' ? renderResult(answer, version) : '';
 }
 
 function describeFailure(error: unknown): string {
-  const { code = CODE.failed, details } = error as Partial<Failure>;
-  return toJson({ code, msg: reasonOf(error), ...(details === undefined ? {} : { details }) }, 4);
+  const { code, message: msg, details } = error instanceof Failure ? error : new Failure(String(error));
+  return toJson({ code, msg, ...(details === undefined ? {} : { details }) }, 4);
 }
 
 run(process.env['CNI_COMMAND'] ?? '').then(

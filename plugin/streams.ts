@@ -1,7 +1,20 @@
-/** Standard input and output by their descriptors: opening them as streams costs milliseconds of a plugin's start. */
+/**
+ * Bytes in and out and the environment: what both plugins need of the system. As streams.c. Standard input and output are used by
+ * their descriptors: opening them as streams costs milliseconds of a plugin's start.
+ */
 const fs = process.getBuiltinModule('node:fs');
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+const NAMED_ERRORS = new Set(
+  (
+    'ENOENT ECONNREFUSED ECONNRESET EPIPE EACCES EPERM ENOTDIR ELOOP EPROTOTYPE ENOTSOCK EIO ENOMEM ' +
+    'EISDIR EBADF EMFILE ENFILE'
+  ).split(' '),
+);
+
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+export const nameError = (error: unknown): string =>
+  NAMED_ERRORS.has(codeOf(error)) ? codeOf(error) : 'an unexpected error';
+
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /** Repeats a call on a descriptor that the caller made non-blocking. */
@@ -40,3 +53,21 @@ export function readInput(limit: number): Buffer {
   }
   return input.subarray(0, length);
 }
+
+/**
+ * The pairs of the environment that an agent is given; the rest of it may hold what is secret. As the kernel has them:
+ * `process.env` would replace bytes that are not UTF-8.
+ */
+export function readEnvironment(): Buffer[] {
+  const block = fs.readFileSync('/proc/self/environ');
+  const pairs: Buffer[] = [];
+  for (let at = 0, end; at < block.length; at = end + 1) {
+    end = block.indexOf(0, at);
+    if (end < 0) end = block.length;
+    pairs.push(block.subarray(at, end));
+  }
+  return pairs.filter(isCarried);
+}
+
+const isCarried = (pair: Buffer): boolean =>
+  /^(CNI_[^=]*|TRACEPARENT|TRACESTATE|BAGGAGE)=/.test(pair.toString('latin1'));

@@ -7,7 +7,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildHold, buildPlugin, compileTypeScript } from './setup/build.mjs';
+import { buildHold, buildPlugins, compileTypeScript } from './setup/build.mjs';
 import { bundleAgent } from './setup/bundle.mjs';
 import { installPackages, packagesFor } from './setup/debian.mjs';
 import { installNodeModules } from './setup/node-modules.mjs';
@@ -48,7 +48,7 @@ try {
   await showStep('npm packages', (begin) => installNodeModules(root, begin));
   await showStep('TypeScript', (begin) => compileTypeScript(root, { withTests: purpose === 'test' }, begin));
   await showStep('agent', (begin) => bundleAgent(root, begin));
-  await showStep('plugin', (begin) => buildPlugin(root, begin));
+  await showStep('plugins', (begin) => buildPlugins(root, begin));
   await showStep('embedded runtime', () => buildHold(root));
   if (purpose === 'run') showNext();
 } catch (error) {

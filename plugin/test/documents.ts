@@ -125,3 +125,7 @@ export const damagedDocuments: fc.Arbitrary<Buffer> = fc
     if (damage === 'double') return Buffer.concat([before, bytes.subarray(Math.max(0, at - 1))]);
     return Buffer.concat([before, Buffer.from(damage), bytes.subarray(at)]);
   });
+
+/** A text of JSON.stringify with U+FFFD for halves of surrogate pairs: it writes them, and UTF-8 does not have them. */
+export const replaceHalves = (json: string): string =>
+  json.replaceAll(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd');

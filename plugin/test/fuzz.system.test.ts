@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { scanConfig } from '../scan.js';
 import { damagedDocuments, documents, spellingsOf } from './documents.js';
+import { environments, isCarried } from './environments.js';
 import { answer, type FakeAgent, startFakeAgent } from './fake-agent.js';
 import { buildPrograms, DEFAULT_SOCKET, makeFolder, runProgram } from './programs.js';
 
@@ -36,23 +37,6 @@ function isHarmless(document: Buffer): boolean {
   if (!socket?.length) return true;
   return (JSON.parse(`"${socket.toString()}"`) as string).startsWith('/dev/null/');
 }
-
-const names = fc.oneof(
-  fc.stringMatching(/^CNI_[A-Z0-9_]{0,10}$/),
-  fc.constantFrom(
-    'TRACEPARENT',
-    'TRACESTATE',
-    'BAGGAGE',
-    'TRACEPARENT_',
-    'BAGGAGES',
-    'CNIX',
-    'XCNI_COMMAND',
-    'cni_x',
-  ),
-);
-const values = fc.string({ unit: 'binary', maxLength: 30 }).map((value) => value.replaceAll('\0', ''));
-const environments = fc.dictionary(names, values, { noNullPrototype: true });
-const isCarried = (name: string): boolean => /^(CNI_.*|TRACEPARENT|TRACESTATE|BAGGAGE)$/.test(name);
 
 for (const program of programs)
   describe(program.name, () => {

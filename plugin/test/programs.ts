@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { bundleTwin, compileProgram, findCompilers } from '../build.js';
+import { type BuildOptions, bundleTwin, compileProgram, findCompilers } from '../build.js';
 
 export interface Program {
   readonly name: string;
@@ -28,19 +28,28 @@ const plugin = path.resolve(import.meta.dirname, '../..');
 
 export const makeFolder = (): string => fs.mkdtempSync(path.join(os.tmpdir(), 'podwire-plugin-'));
 
-/** Every form in which the plugin exists: C with each C library at hand, the twin as CommonJS and as an ES module. */
-export async function buildPrograms(folder: string): Promise<Program[]> {
-  const options = { sources: plugin, version: VERSION, defaultSocket: DEFAULT_SOCKET };
+/**
+ * Every form in which a plugin exists: C with each C library at hand, the twin as CommonJS and as an ES module. It is
+ * podwire-cni with the default socket of the tests unless given.
+ */
+export async function buildPrograms(
+  folder: string,
+  { program, place }: Pick<BuildOptions, 'program' | 'place'> = {
+    program: 'podwire-cni',
+    place: DEFAULT_SOCKET,
+  },
+): Promise<Program[]> {
+  const options = { program, sources: plugin, version: VERSION, ...(place === undefined ? {} : { place }) };
   const programs: Program[] = [];
   const compilers = await findCompilers();
   if (compilers.length === 0) throw new Error('a C compiler is needed: apt-get install gcc libc6-dev');
   for (const compiler of compilers.filter((one) => !one.program.endsWith('/cc'))) {
-    const file = path.join(folder, `podwire-cni-${compiler.libc}`);
+    const file = path.join(folder, `${program}-${compiler.libc}`);
     await compileProgram(compiler, { ...options, output: file });
     programs.push({ name: `C, ${compiler.libc}`, file, cases: 200, parallel: 200 });
   }
   for (const type of ['commonjs', 'module']) {
-    const file = path.join(folder, type, 'podwire-cni');
+    const file = path.join(folder, type, program);
     fs.mkdirSync(path.dirname(file));
     fs.writeFileSync(path.join(folder, type, 'package.json'), JSON.stringify({ type }));
     await bundleTwin({ ...options, output: file });

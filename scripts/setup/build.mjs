@@ -20,38 +20,38 @@ export async function compileTypeScript(root, { withTests }, begin) {
   return first ? 'compiled' : 'up to date';
 }
 
-const SOURCES = ['podwire-cni.c', 'podwire-cni.ts', 'openshift-sdn.ts', 'scan.ts', 'streams.ts', 'build.ts'];
-
-/** Inputs of the built plugin, as one text. */
+/** Inputs of the built plugins, as one text. */
 function fingerprint(plugin, compiler, version) {
   const hash = createHash('sha256').update(JSON.stringify([compiler, version]));
-  for (const name of SOURCES) hash.update(fs.readFileSync(path.join(plugin, name)));
+  const sources = fs.readdirSync(plugin).filter((name) => /\.(c|h|ts)$/.test(name));
+  for (const name of sources.sort()) hash.update(name).update(fs.readFileSync(path.join(plugin, name)));
   return hash.digest('hex');
 }
 
 /**
- * Writes bin/podwire-cni.js, and bin/podwire-cni as a static program where a compiler is, else as a copy of the twin; and
- * bin/openshift-sdn.
+ * Writes each plugin: bin/NAME.js, and bin/NAME as a static program where a compiler is, else in JavaScript as well.
  */
-export async function buildPlugin(root, begin) {
-  const plugin = path.join(root, 'plugin');
-  const { bundleOpenshift, bundleTwin, compileProgram, findCompilers } = await import(
-    path.join(plugin, 'dist/build.js')
-  );
+export async function buildPlugins(root, begin) {
+  const sources = path.join(root, 'plugin');
+  const { bundleTwin, compileProgram, findCompilers } = await import(path.join(sources, 'dist/build.js'));
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const [compiler] = await findCompilers();
-  const names = ['bin/podwire-cni', 'bin/podwire-cni.js', 'bin/openshift-sdn'];
-  const [program, twin, openshift] = names.map((name) => path.join(root, name));
-  const stamp = path.join(plugin, 'dist/built');
-  const wanted = fingerprint(plugin, compiler, version);
-  const kind = compiler ? `static program, ${compiler.libc}` : 'JavaScript, as there is no C compiler';
-  const isBuilt = [program, twin, openshift, stamp].every((file) => fs.existsSync(file));
+  const built = ['podwire-cni', 'openshift-sdn'].map((program) => {
+    const output = path.join(root, 'bin', program);
+    return { program, output, twin: `${output}.js` };
+  });
+  const stamp = path.join(sources, 'dist/built');
+  const wanted = fingerprint(sources, compiler, version);
+  const kind = compiler ? `static programs, ${compiler.libc}` : 'JavaScript, as there is no C compiler';
+  const files = [...built.flatMap(({ output, twin }) => [output, twin]), stamp];
+  const isBuilt = files.every((file) => fs.existsSync(file));
   if (isBuilt && fs.readFileSync(stamp, 'utf8') === wanted) return `up to date (${kind})`;
   begin(compiler ? `compiling with ${compiler.program}` : 'bundling');
-  await bundleTwin({ sources: plugin, output: twin, version });
-  await bundleOpenshift({ sources: plugin, output: openshift });
-  if (compiler) await compileProgram(compiler, { sources: plugin, output: program, version });
-  else await bundleTwin({ sources: plugin, output: program, version });
+  for (const { program, output, twin } of built) {
+    const options = { program, sources, version, output };
+    await bundleTwin({ ...options, output: twin });
+    await (compiler ? compileProgram(compiler, options) : bundleTwin(options));
+  }
   fs.writeFileSync(stamp, wanted);
   return `built (${kind})`;
 }

@@ -258,25 +258,35 @@ describe('installOpenshift', () => {
   const place = (): string => path.join(folders.cniBinDir, 'openshift-sdn');
   const config = (): string => path.join(folders.cniConfDir, '80-openshift-network.conf');
 
-  it('installs openshift-sdn alone, and uninstallPlugin takes it away with the configuration of the agent', async () => {
-    const installed = await installOpenshift(folders);
-    assert.deepEqual(installed, {
-      plugin: 'openshift-sdn',
-      changes: [
-        { path: folders.cniBinDir, action: 'created' },
-        { path: folders.cniConfDir, action: 'created' },
-        { path: place(), action: 'created' },
-      ],
+  for (const kind of ['c', 'js'] as const)
+    it(`installs openshift-sdn alone (${kind}), and uninstallPlugin takes it away with the agent’s configuration`, async () => {
+      const options = { ...folders, plugin: kind };
+      const installed = await installOpenshift(options);
+      assert.deepEqual(installed, {
+        plugin: kind,
+        changes: [
+          { path: folders.cniBinDir, action: 'created' },
+          { path: folders.cniConfDir, action: 'created' },
+          { path: place(), action: 'created' },
+        ],
+      });
+      assert.equal(versionsOf(place()), '0.3.1');
+      assert.equal(fs.readFileSync(place()).subarray(1, 4).toString() === 'ELF', kind === 'c');
+      assert.deepEqual(actions(await installOpenshift(options)), ['unchanged', 'unchanged', 'unchanged']);
+      fs.writeFileSync(config(), renderNetworkConfig('0.2.0'));
+      const removed = await uninstallPlugin(folders);
+      assert.deepEqual(removed.changes.slice(3, 5), [
+        { path: config(), action: 'removed' },
+        { path: place(), action: 'removed' },
+      ]);
+      assert.deepEqual(everything(), []);
     });
-    assert.equal(versionsOf(place()), '0.3.1');
-    assert.deepEqual(actions(await installOpenshift(folders)), ['unchanged', 'unchanged', 'unchanged']);
-    fs.writeFileSync(config(), renderNetworkConfig('0.2.0'));
-    const removed = await uninstallPlugin(folders);
-    assert.deepEqual(removed.changes.slice(3, 5), [
-      { path: config(), action: 'removed' },
-      { path: place(), action: 'removed' },
-    ]);
-    assert.deepEqual(everything(), []);
+
+  it('takes the static program by itself, and replaces the twin of an earlier installation', async () => {
+    await installOpenshift({ ...folders, plugin: 'js' });
+    const installed = await installOpenshift(folders);
+    assert.equal(installed.plugin, 'c');
+    assert.deepEqual(actions(installed), ['unchanged', 'unchanged', 'replaced']);
   });
 
   it('leaves the plugin of OpenShift and its configuration alone', async () => {
@@ -316,4 +326,7 @@ it('the command says what it has done, and that nothing changed when it is repea
   assert.equal(await runPodwire(argv, io), 0);
   assert.match(said, /\nnothing changed: the JavaScript plugin is installed\n$/);
   assert.doesNotMatch(said, /created|replaced/);
+  said = '';
+  assert.equal(await runPodwire([...argv, '--openshift'], io), 0);
+  assert.match(said, /\ninstalled the JavaScript plugin openshift-sdn\n$/);
 });

@@ -89,8 +89,10 @@ test('the Debian package installs, and a pod runs', async () => {
   assert.match(await run('podwire', 'status'), /: ready/);
   await run('podwire', 'down');
   assert.match(await run('podwire', 'config', 'validate', '/etc/podwire/agent.yaml'), /valid/);
-  const plugin = await run('env', 'CNI_COMMAND=VERSION', '/usr/lib/podwire/bin/podwire-cni');
-  assert.match(plugin, /supportedVersions/);
+  for (const name of ['podwire-cni', 'openshift-sdn']) {
+    const versions = await run('env', 'CNI_COMMAND=VERSION', `/usr/lib/podwire/bin/${name}`);
+    assert.match(versions, /supportedVersions/);
+  }
 });
 
 test('what it starts is what is installed', async () => {

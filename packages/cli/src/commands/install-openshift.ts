@@ -3,14 +3,13 @@ import path from 'node:path';
 import { networkConfigName, renderNetworkConfig } from '@podwire/openshift-cni';
 import { ensureFolder, type FileChange, readIfExists, removeLeftovers } from './install-files.js';
 import {
-  checkoutBin,
+  chooseProgram,
   explain,
   type FoldersOptions,
   installProgram,
   type InstallResult,
   isOwnPlugin,
   type ProgramOptions,
-  readScript,
   refuseForeign,
   removeOwn,
 } from './install-programs.js';
@@ -22,14 +21,14 @@ const NAME = 'openshift-sdn';
  * @throws PodwireError INSTALL_REFUSED (a plugin of others is in the way: that of OpenShift itself), INSTALL_FAILED
  */
 export async function installOpenshift(options: ProgramOptions): Promise<InstallResult> {
-  const { cniBinDir, cniConfDir, pluginDir = checkoutBin(), force, signal } = options;
+  const { cniBinDir, cniConfDir, force, signal } = options;
   const file = path.resolve(cniBinDir, NAME);
   return explain('install', async () => {
     if (force !== true) await refuseForeign(file, isOwnPlugin);
-    const content = await readScript(pluginDir, NAME);
+    const { kind, content } = await chooseProgram(NAME, options);
     const changes = [await ensureFolder(cniBinDir), await ensureFolder(cniConfDir)];
     await removeLeftovers(file);
-    return { plugin: NAME, changes: [...changes, await installProgram(file, content, signal)] };
+    return { plugin: kind, changes: [...changes, await installProgram(file, content, signal)] };
   });
 }
 

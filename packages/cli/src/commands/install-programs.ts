@@ -7,11 +7,15 @@ import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { type FileChange, installFile, readIfExists, removeFile, removeLeftovers } from './install-files.js';
 
-/** Every form of the plugin says this of itself when it is started without CNI_COMMAND, or in its second line. */
+/** It is in every form of every plugin: in a text of the compiled ones, in the second line of openshift-sdn.js. */
 const PLUGIN_MARK = 'Podwire CNI plugin ';
 const START_MILLISECONDS = 10_000;
 /** Linux takes 255 bytes of a script's first line. */
 const INTERPRETER_LIMIT = 250;
+const ELF = Buffer.from('\x7fELF');
+
+/** `auto` is the static program where it is built and runs, else the JavaScript twin. */
+export type PluginChoice = 'c' | 'js' | 'auto';
 
 export interface FoldersOptions {
   /** Where the runtime looks for plugins, `/opt/cni/bin`. Made if missing. */
@@ -25,18 +29,19 @@ export interface FoldersOptions {
 export interface ProgramOptions extends FoldersOptions {
   /** The folder with the built programs; `bin` of the checkout unless given. */
   readonly pluginDir?: string;
+  readonly plugin?: PluginChoice;
   readonly signal?: AbortSignal;
 }
 
 export interface InstallResult {
-  readonly plugin: 'c' | 'js' | 'openshift-sdn';
+  readonly plugin: 'c' | 'js';
   /** In the order in which it was done. */
   readonly changes: readonly FileChange[];
 }
 
 export const isOwnPlugin = (content: Buffer): boolean => content.includes(PLUGIN_MARK);
 
-export const checkoutBin = (): string => path.resolve(import.meta.dirname, '../../../../../bin');
+const checkoutBin = (): string => path.resolve(import.meta.dirname, '../../../../../bin');
 
 /** Gives errors of the system the words that people need; coded errors pass as they are. */
 export async function explain<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -70,8 +75,33 @@ export function installProgram(file: string, content: Buffer, signal?: AbortSign
   return installFile(file, content, { mode: 0o755, verify: (temporary) => verifyPlugin(temporary, signal) });
 }
 
+interface Program {
+  readonly kind: 'c' | 'js';
+  readonly content: Buffer;
+}
+
+/** Takes one of the two forms of a plugin. @throws PodwireError INSTALL_FAILED */
+export async function chooseProgram(name: string, options: ProgramOptions): Promise<Program> {
+  const { plugin = 'auto', pluginDir = checkoutBin(), signal } = options;
+  const program = path.join(pluginDir, name);
+  const content = await readIfExists(program);
+  const isCompiled = content?.subarray(0, ELF.length).equals(ELF) ?? false;
+  if (plugin === 'c' && !isCompiled)
+    throw new PodwireError('INSTALL_FAILED', `${program} is no compiled program; build it: npm run setup`);
+  const useProgram = plugin === 'c' || (plugin === 'auto' && isCompiled && (await runsHere(program, signal)));
+  if (useProgram && content !== undefined) return { kind: 'c', content };
+  return { kind: 'js', content: await readScript(pluginDir, `${name}.js`) };
+}
+
+/** False for a program of another processor, say. */
+const runsHere = (file: string, signal: AbortSignal | undefined): Promise<boolean> =>
+  askVersions(file, signal).then(
+    (stdout) => stdout.includes('supportedVersions'),
+    () => false,
+  );
+
 /** A script of the checkout, which runs with the Node that runs now. @throws PodwireError INSTALL_FAILED */
-export async function readScript(pluginDir: string, name: string): Promise<Buffer> {
+async function readScript(pluginDir: string, name: string): Promise<Buffer> {
   const file = path.join(pluginDir, name);
   const script = await readIfExists(file);
   if (script !== undefined) return withInterpreter(script, process.execPath);
@@ -88,10 +118,10 @@ export function withInterpreter(script: Buffer, interpreter: string): Buffer {
 const run = promisify(execFile);
 
 /** Asks a plugin for its versions, and returns what it prints. */
-export async function askVersions(file: string, signal: AbortSignal | undefined): Promise<string> {
+async function askVersions(file: string, signal: AbortSignal | undefined): Promise<string> {
   const env = { CNI_COMMAND: 'VERSION' };
   const asked = run(file, [], { env, timeout: START_MILLISECONDS, ...compact({ signal }) });
-  // A plugin reads its standard input to the end.
+  // A plugin may read its standard input to the end.
   asked.child.stdin?.on('error', () => undefined).end('{"cniVersion":"0.3.1"}');
   const { stdout } = await asked;
   return stdout;

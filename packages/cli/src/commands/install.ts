@@ -13,47 +13,34 @@ import {
   ensureFolder,
   type FileChange,
   installFile,
-  readIfExists,
   removeLeftovers,
   removeMadeFolder,
 } from './install-files.js';
 import { removeOpenshift } from './install-openshift.js';
 import {
-  askVersions,
-  checkoutBin,
+  chooseProgram,
   explain,
   type FoldersOptions,
   installProgram,
   type InstallResult,
   isOwnPlugin,
   type ProgramOptions,
-  readScript,
   refuseForeign,
   removeOwn,
 } from './install-programs.js';
 
 const CONFLIST = '10-podwire.conflist';
-const ELF = Buffer.from('\x7fELF');
-
-/** `auto` is the static program where it is built and runs, else the JavaScript twin. */
-export type PluginChoice = 'c' | 'js' | 'auto';
 
 export interface InstallOptions extends ProgramOptions {
   /** The agent's CNI socket; `/run/podwire/cni.sock` unless given. */
   readonly socket?: string;
   /** The network's name; `podwire` unless given. */
   readonly name?: string;
-  readonly plugin?: PluginChoice;
 }
 
 export interface UninstallResult {
   /** `kept` is a file that Podwire did not write, or that was changed since. */
   readonly changes: readonly FileChange[];
-}
-
-interface Plugin {
-  readonly kind: 'c' | 'js';
-  readonly content: Buffer;
 }
 
 /**
@@ -69,7 +56,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRes
       for (const file of plugins) await refuseForeign(file, isOwnPlugin);
       await refuseForeign(conflistFile, isOwnText);
     }
-    const plugin = await choosePlugin(options);
+    const plugin = await chooseProgram(PLUGIN_TYPE, options);
     const changes = [await ensureFolder(options.cniBinDir), await ensureFolder(options.cniConfDir)];
     for (const file of [...plugins, conflistFile]) await removeLeftovers(file);
     for (const file of plugins) changes.push(await installProgram(file, plugin.content, options.signal));
@@ -118,22 +105,3 @@ function validate({ name = DEFAULT_NAME, socket = DEFAULT_SOCKET }: InstallOptio
 }
 
 const isOwnText = (content: Buffer): boolean => isOwnConflist(content.toString());
-
-async function choosePlugin(options: InstallOptions): Promise<Plugin> {
-  const { plugin = 'auto', pluginDir = checkoutBin(), signal } = options;
-  const program = path.join(pluginDir, 'podwire-cni');
-  const content = await readIfExists(program);
-  const isCompiled = content?.subarray(0, ELF.length).equals(ELF) ?? false;
-  if (plugin === 'c' && !isCompiled)
-    throw new PodwireError('INSTALL_FAILED', `${program} is no compiled program; build it: npm run setup`);
-  const useProgram = plugin === 'c' || (plugin === 'auto' && isCompiled && (await runsHere(program, signal)));
-  if (useProgram && content !== undefined) return { kind: 'c', content };
-  return { kind: 'js', content: await readScript(pluginDir, 'podwire-cni.js') };
-}
-
-/** False for a program of another processor, say. */
-const runsHere = (file: string, signal: AbortSignal | undefined): Promise<boolean> =>
-  askVersions(file, signal).then(
-    (stdout) => stdout.includes('supportedVersions'),
-    () => false,
-  );

@@ -2,8 +2,7 @@ import { compact } from '@podwire/platform';
 import type { Command } from 'commander';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import { colorsFor, type Io, writeJson, writeLines } from '../io.js';
-import type { PluginChoice } from './install.js';
-import type { InstallResult } from './install-programs.js';
+import type { InstallResult, PluginChoice } from './install-programs.js';
 import { addFolders, describeChanges, type FolderChoices, foldersOf } from './plugin-folders.js';
 
 interface Choices extends FolderChoices {
@@ -44,7 +43,7 @@ async function run(command: Command, io: Io): Promise<void> {
   if (outputOf(command) === 'json') return writeJson(io, result);
   const paint = colorsFor(io, io.stdout);
   const isNew = result.changes.some(({ action }) => action !== 'unchanged');
-  const kind = kinds[result.plugin];
+  const kind = `${kinds[result.plugin]}${choices.openshift === true ? ' openshift-sdn' : ''}`;
   const end = isNew ? `installed ${kind}` : `nothing changed: ${kind} is installed`;
   return writeLines(io, [...describeChanges(result.changes, paint), end]);
 }
@@ -52,22 +51,22 @@ async function run(command: Command, io: Io): Promise<void> {
 const kinds: Readonly<Record<InstallResult['plugin'], string>> = {
   c: 'the compiled plugin',
   js: 'the JavaScript plugin',
-  'openshift-sdn': 'the plugin openshift-sdn',
 };
 
 function refuseMixed(command: Command, { plugin, openshift, cniSocket, name }: Choices): void {
   if (plugin !== undefined && !['c', 'js', 'auto'].includes(plugin))
     command.error(`error: --plugin must be c, js or auto, not ${plugin}`, { exitCode: 2 });
-  if (openshift !== true || (plugin ?? cniSocket ?? name) === undefined) return;
-  command.error('error: --openshift goes with neither --plugin nor --cni-socket nor --name', { exitCode: 2 });
+  if (openshift !== true || (cniSocket ?? name) === undefined) return;
+  command.error('error: --openshift goes with neither --cni-socket nor --name', { exitCode: 2 });
 }
 
 async function install(choices: Choices): Promise<InstallResult> {
-  if (choices.openshift === true) {
+  const { cniSocket, name, plugin, openshift } = choices;
+  const options = { ...foldersOf(choices), ...compact({ plugin }) };
+  if (openshift === true) {
     const { installOpenshift } = await import('./install-openshift.js');
-    return installOpenshift(foldersOf(choices));
+    return installOpenshift(options);
   }
   const { installPlugin } = await import('./install.js');
-  const { cniSocket, name, plugin } = choices;
-  return installPlugin({ ...foldersOf(choices), ...compact({ socket: cniSocket, name, plugin }) });
+  return installPlugin({ ...options, ...compact({ socket: cniSocket, name }) });
 }

@@ -325,7 +325,7 @@ export const nodeSituations = {
   ],
   INSTALL_FAILED: [
     {
-      site: 'packages/cli/src/commands/install.ts',
+      site: 'packages/cli/src/commands/install-programs.ts',
       message: '‹/opt/podwire/bin/podwire-cni› is no compiled program; build it: npm run setup',
     },
   ],
