@@ -12,7 +12,8 @@ const TEST = [
   ...DEMO,
   ...['conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
   ...['iptables', 'iputils-ping', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
-  ...['bird2', 'etcd-client', 'etcd-server', 'groff-base', 'openssl', 'openvswitch-switch', 'systemd'],
+  ...['bird2', 'etcd-client', 'etcd-server', 'groff-base', 'openssl', 'openvswitch-switch'],
+  ...['ovn-central', 'systemd'],
   // For the tests of the dashboard; without a font its pages would be blank.
   ...['chromium', 'fonts-dejavu-core'],
 ];
