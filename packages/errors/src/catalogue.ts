@@ -156,9 +156,9 @@ export const errorCatalogue = {
   },
   ROW_TAKEN: {
     meaning:
-      'A row that must be in a database (a bridge, a port, a queue of Open vSwitch) has the name of one that Podwire has not made, or goes only together with such a row. That one is left as it is.',
+      'A row that must be in a database (a bridge, a port, a queue of Open vSwitch; a switch or a port of OVN) has the name of one that Podwire has not made, or goes only together with such a row. That one is left as it is.',
     action:
-      'Rename or delete the other row (`ovs-vsctl list Port NAME`: ours has the mark `podwire` in `external_ids`); the next reconcile makes ours.',
+      'Rename or delete the other row (`ovs-vsctl list Port NAME`, `ovn-nbctl list Logical_Switch_Port NAME`: ours has the mark `podwire` in `external_ids`); the next reconcile makes ours.',
     cni: 110,
   },
   FLOW_TAKEN: {

@@ -13,13 +13,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSwitchBackend } from '../src/index.js';
 import { addForeignPort, bridge, owned, port, queue, removePort } from './compliance-subject.js';
 import { connect } from './connect.js';
-import { createFakeSwitch, type FakeSwitch } from './fake-switch.js';
+import { createFakeSwitch, type FakeDatabase } from './fake-database.js';
 
 const node: Owned = { owner: 'node', resources: [bridge] };
 const all = [node, owned];
 const call = () => ({ signal: AbortSignal.timeout(20_000) });
 
-function open(at: FakeSwitch) {
+function open(at: FakeDatabase) {
   const client = connect(at);
   const backend = createSwitchBackend(client);
   const engine = createEngine({ backends: [backend] });
@@ -257,7 +257,7 @@ describe('the feed', () => {
     return { read };
   }
 
-  async function openWatched(at: FakeSwitch) {
+  async function openWatched(at: FakeDatabase) {
     const opened = open(at);
     await applyAll(opened.engine);
     const { read } = watch(opened);
@@ -326,7 +326,7 @@ describe('the feed', () => {
 });
 
 /** Resolves when a port of this name is in the database, as nothing else tells while the server is silent. */
-async function untilCommitted({ server }: FakeSwitch, name: string): Promise<void> {
+async function untilCommitted({ server }: FakeDatabase, name: string): Promise<void> {
   const select = { op: 'select', table: 'Port', where: [['name', '==', name]] };
   while (!JSON.stringify(server.transact(select)).includes(name)) await setImmediate();
 }

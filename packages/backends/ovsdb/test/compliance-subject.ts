@@ -1,8 +1,9 @@
 /** A switch's database, fake or real, for the compliance suite of backends. */
 import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
-import type { Backend, Owned, Resource } from '@podwire/engine';
-import { type ClientOptions, OvsdbClient } from '@podwire/ovsdb';
+import type { Owned, Resource } from '@podwire/engine';
+import type { OvsdbClient } from '@podwire/ovsdb';
 import { createSwitchBackend } from '../src/index.js';
+import { createSubjectClients, type SubjectOptions } from './subject-clients.js';
 
 export const bridge: Resource = { kind: 'ovs-bridge', name: 'br0', failMode: 'secure' };
 
@@ -44,31 +45,11 @@ const exchange: ExchangeLists = {
 
 type Values = { readonly [column: string]: string };
 
-export interface SubjectOptions {
-  readonly client: Omit<ClientOptions, 'database'>;
-  /** All rows of a database. */
-  readonly picture: () => unknown;
-}
-
 export function createSubject({ client: options, picture }: SubjectOptions): BackendSubject {
-  const open = (): OvsdbClient => new OvsdbClient({ database: 'Open_vSwitch', ...options });
-  const backends: OvsdbClient[] = [];
-  const openBackend = (): Backend => {
-    const client = open();
-    backends.push(client);
-    return createSwitchBackend(client);
-  };
-  // The caches of backends have a change at the latest with the next answer that they get.
-  const settle = (): Promise<unknown> => Promise.allSettled(backends.map((client) => client.transact([])));
-  const change = async (work: (client: OvsdbClient) => Promise<unknown>): Promise<void> => {
-    const client = open();
-    try {
-      await work(client);
-      await settle();
-    } finally {
-      await client.close();
-    }
-  };
+  const { open, openBackend, change } = createSubjectClients(
+    { database: 'Open_vSwitch', ...options },
+    createSwitchBackend,
+  );
   const addPort = (name: string): Promise<void> => change((client) => addForeignPort(client, name));
   const daemon = open();
   const isAtWork = playDaemon(daemon);

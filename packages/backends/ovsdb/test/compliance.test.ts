@@ -1,13 +1,18 @@
-import { complianceCases } from '@podwire/engine/compliance';
+import { type BackendSubject, complianceCases } from '@podwire/engine/compliance';
 import { describe, test } from 'vitest';
 import { createSubject } from './compliance-subject.js';
-import { createFakeSwitch } from './fake-switch.js';
+import { createFakeNorthbound, createFakeSwitch } from './fake-database.js';
+import { createNorthboundSubject } from './northbound-subject.js';
 
-describe('the backend on the in-memory database', () => {
+const subjects: readonly (readonly [string, () => BackendSubject])[] = [
+  ['Open vSwitch', () => createSubject(createFakeSwitch())],
+  ['OVN northbound', () => createNorthboundSubject(createFakeNorthbound())],
+];
+
+describe.each(subjects)('the backend of %s on the in-memory database', (_, create) => {
   for (const { name, run } of complianceCases)
     test(name, async () => {
-      const { client, picture } = createFakeSwitch();
-      const subject = createSubject({ client, picture });
+      const subject = create();
       await run(subject).finally(() => subject.close());
     });
 });

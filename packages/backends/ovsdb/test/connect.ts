@@ -1,10 +1,10 @@
 import { OvsdbClient } from '@podwire/ovsdb';
 import { onTestFinished } from 'vitest';
-import type { FakeSwitch } from './fake-switch.js';
+import type { FakeDatabase } from './fake-database.js';
 
-/** A client of the switch's database, which is closed with the test. */
-export function connect({ client }: FakeSwitch): OvsdbClient {
-  const opened = new OvsdbClient({ database: 'Open_vSwitch', ...client });
+/** A client of the database, which is closed with the test. */
+export function connect({ server, client }: FakeDatabase): OvsdbClient {
+  const opened = new OvsdbClient({ database: server.name, ...client });
   onTestFinished(() => opened.close());
   return opened;
 }

@@ -61,7 +61,7 @@ test('a difference is said in words', () => {
     ['podwire-keys', 'a'],
     ['a', 'b'],
   ]);
-  const found = { mark: 'Queue/q', columns: { dscp: 3, other_config: [] }, pairs, parents: [] };
+  const found = { mark: 'Queue/q', columns: { dscp: 3, other_config: [] }, pairs, parents: [], groups: [] };
   expect(kind.compare(wanted, [found])).toBeUndefined();
   expect(kind.compare(wanted, [undefined])).toEqual({ missing: 'there is no queue q' });
   expect(kind.compare(wanted, [{ ...found, mark: undefined }])).toEqual({

@@ -4,11 +4,16 @@ import { createEngine } from '@podwire/engine';
 import { OvsdbClient } from '@podwire/ovsdb';
 import { FakeServer } from '@podwire/ovsdb/fake';
 import { expect, test } from 'vitest';
+import { connect } from './connect.js';
 import { keepNetwork } from './example.js';
-import { createFakeSwitch } from './fake-switch.js';
-import { createNorthboundBackend, type LogicalPort } from './ovn-example.js';
+import { createFakeNorthbound, createFakeSwitch } from './fake-database.js';
+import { makeSubnet } from './northbound-example.js';
+import { integer, pairs, rowsOf, text } from './schema-parts.js';
+import { createGatewayBackend } from './table-example.js';
 
-test.each(['example.ts', 'ovn-example.ts'])('the README shows %s, which is compiled and run here', (file) => {
+const examples = ['example.ts', 'northbound-example.ts', 'table-example.ts'];
+
+test.each(examples)('the README shows %s, which is compiled and run here', (file) => {
   const readme = fs.readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
   const example = fs.readFileSync(path.join(import.meta.dirname, file), 'utf8');
   expect(readme).toContain(`\`\`\`ts\n${example}\`\`\``);
@@ -24,39 +29,62 @@ test('the example does what it says', async () => {
   expect(JSON.stringify(at.picture())).not.toContain('web');
 });
 
-const pairs = { type: { key: 'string', value: 'string', min: 0, max: 'unlimited' } };
-const many = (key: unknown) => ({ type: { key, min: 0, max: 'unlimited' } });
-const northbound = {
+test('the example of OVN makes a subnet with a pod, and waits for ovn-northd', async () => {
+  const at = createFakeNorthbound();
+  at.server.transact({ op: 'insert', table: 'NB_Global', row: {} });
+  const asked = await connect(at).monitor({ NB_Global: { columns: ['nb_cfg'] } });
+  asked.subscribe(() =>
+    at.server.transact({ op: 'update', table: 'NB_Global', where: [], row: { sb_cfg: 1 } }),
+  );
+  const client = new OvsdbClient({ database: at.server.name, ...at.client });
+  await makeSubnet(client, AbortSignal.timeout(10_000));
+  const [{ rows }] = at.server.transact({
+    op: 'select',
+    table: 'Port_Group',
+    where: [],
+    columns: ['name', 'ports'],
+  }) as readonly [{ readonly rows: readonly object[] }];
+  expect(rows).toEqual([{ name: 'blue.n1', ports: ['uuid', expect.any(String)] }]);
+});
+
+const gatewaySchema = {
   name: 'OVN_Northbound',
-  version: '7.3.0',
+  version: '7.0.0',
   tables: {
-    Logical_Switch: {
+    Logical_Router_Port: {
       isRoot: true,
-      columns: {
-        name: { type: 'string' },
-        ports: many({ type: 'uuid', refTable: 'Logical_Switch_Port' }),
-        external_ids: pairs,
-      },
+      columns: { name: text, gateway_chassis: rowsOf('Gateway_Chassis'), external_ids: pairs },
     },
-    Logical_Switch_Port: {
+    Gateway_Chassis: {
       indexes: [['name']],
-      columns: { name: { type: 'string' }, addresses: many('string'), external_ids: pairs },
+      columns: { name: text, chassis_name: text, priority: integer, external_ids: pairs },
     },
   },
 };
 
-test('the example of another database makes and removes a row there', async () => {
-  const server = new FakeServer({ schema: northbound });
-  server.transact({ op: 'insert', table: 'Logical_Switch', row: { name: 'sw0' } });
+test('the example of another table makes and removes a row there', async () => {
+  const server = new FakeServer({ schema: gatewaySchema });
+  server.transact({ op: 'insert', table: 'Logical_Router_Port', row: { name: 'vpc-out' } });
   const client = new OvsdbClient({ database: server.name, endpoints: ['memory'], open: server.open });
-  const engine = createEngine({ backends: [createNorthboundBackend(client)] });
-  const port: LogicalPort = { kind: 'logical-port', name: 'p0', switch: 'sw0', addresses: ['dynamic'] };
+  const engine = createEngine({ backends: [createGatewayBackend(client)] });
+  const gateway = {
+    kind: 'gateway-chassis',
+    name: 'g1',
+    port: 'vpc-out',
+    chassis: 'n1',
+    priority: 5,
+  } as const;
   const call = { signal: AbortSignal.timeout(10_000) };
   const select = () =>
-    server.transact({ op: 'select', table: 'Logical_Switch_Port', where: [], columns: ['addresses'] });
-  await engine.apply({ owner: 'pod', resources: [port] }, call);
-  expect(select()).toEqual([{ rows: [{ addresses: 'dynamic' }] }]);
-  await engine.remove({ owner: 'pod', resources: [port] }, call);
+    server.transact({
+      op: 'select',
+      table: 'Gateway_Chassis',
+      where: [],
+      columns: ['chassis_name', 'priority'],
+    });
+  await engine.apply({ owner: 'gateway', resources: [gateway] }, call);
+  expect(select()).toEqual([{ rows: [{ chassis_name: 'n1', priority: 5 }] }]);
+  await engine.remove({ owner: 'gateway', resources: [gateway] }, call);
   expect(select()).toEqual([{ rows: [] }]);
   await engine.close();
 });

@@ -4,7 +4,7 @@ import { noFaults } from '@podwire/platform';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSwitchBackend } from '../src/index.js';
 import { connect } from './connect.js';
-import { createFakeSwitch, type FakeSwitch } from './fake-switch.js';
+import { createFakeSwitch, type FakeDatabase } from './fake-database.js';
 
 const call = () => ({ signal: AbortSignal.timeout(20_000) });
 const attached: Owned = {
@@ -16,7 +16,7 @@ const attached: Owned = {
   ],
 };
 
-function open(at: FakeSwitch, patience = 10_000) {
+function open(at: FakeDatabase, patience = 10_000) {
   const backend = createSwitchBackend(connect(at), { patience });
   const engine = createEngine({ backends: [backend] });
   onTestFinished(() => engine.close());
@@ -26,7 +26,7 @@ function open(at: FakeSwitch, patience = 10_000) {
 type Report = { readonly ofport: number; readonly error?: string | readonly [] };
 
 /** Reports on the interface as soon as its row is there. */
-async function reportOn(at: FakeSwitch, name: string, report: Report): Promise<void> {
+async function reportOn(at: FakeDatabase, name: string, report: Report): Promise<void> {
   const client = connect(at);
   const rows = await client.monitor({ Interface: { columns: ['name'] } });
   await rows.until((cache) => [...cache.rows('Interface').values()].some((row) => row['name'] === name));
@@ -35,10 +35,10 @@ async function reportOn(at: FakeSwitch, name: string, report: Report): Promise<v
   ]);
 }
 
-const portNames = (at: FakeSwitch): readonly string[] =>
+const portNames = (at: FakeDatabase): readonly string[] =>
   JSON.stringify(at.picture()).match(/web0/g) === null ? [] : ['web0'];
 
-async function applyReported(engine: Engine, at: FakeSwitch, report: Report): Promise<void> {
+async function applyReported(engine: Engine, at: FakeDatabase, report: Report): Promise<void> {
   await Promise.all([engine.apply(attached, call()), reportOn(at, 'web0', report)]);
 }
 
@@ -111,7 +111,7 @@ test('a port of the type internal is the link that others come after', () => {
 });
 
 /** Plays ovs-vswitchd, which has seen everything up to this number. */
-async function noteProgress(at: FakeSwitch, seen: number): Promise<void> {
+async function noteProgress(at: FakeDatabase, seen: number): Promise<void> {
   const client = connect(at);
   const cache = await client.monitor({ Open_vSwitch: { columns: ['next_cfg'] } });
   await cache.until((rows) =>

@@ -1,18 +1,12 @@
 /** The tables of Open vSwitch's schema in which resources are, with the columns that they have. */
-const optional = (type: object): object => ({ type: { key: type, min: 0, max: 1 } });
-const setOf = (type: object): object => ({ type: { key: type, min: 0, max: 'unlimited' } });
-const rowsOf = (refTable: string, refType = 'strong'): object => setOf({ type: 'uuid', refTable, refType });
+import { flag, integer, oneOf, optional, pairs, rowsOf, setOf, text } from './schema-parts.js';
+
 const optionalText = optional({ type: 'string' });
 const optionalCount = optional({ type: 'integer', minInteger: 0 });
 const vlan = { type: 'integer', minInteger: 0, maxInteger: 4095 };
 const name = { type: 'string', mutable: false };
-const text = { type: 'string' };
-const integer = { type: 'integer' };
-const flag = { type: 'boolean' };
 const rate = { type: { key: { type: 'integer', minInteger: 0 } } };
-const pairs = { type: { key: 'string', value: 'string', min: 0, max: 'unlimited' } };
 const common = { other_config: pairs, external_ids: pairs };
-const oneOf = (...values: readonly string[]): object => optional({ type: 'string', enum: ['set', values] });
 
 const queues = {
   type: {

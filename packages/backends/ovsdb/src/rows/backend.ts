@@ -8,6 +8,9 @@ import type { ReportKind } from './report-kind.js';
 import { DatabaseLink } from './link.js';
 import { RowSession } from './session.js';
 
+/** Milliseconds that a program behind a database may take, unless a backend is given another number. */
+export const PATIENCE = 5_000;
+
 export interface RowBackendOptions {
   readonly name: string;
   /** Of the described database; it is closed with the backend. */
@@ -19,14 +22,14 @@ export interface RowBackendOptions {
 }
 
 /** A backend whose resources are rows of one database. */
-export function createRowBackend({
-  name,
-  client,
-  database,
-  kinds,
-  patience = 5_000,
-}: RowBackendOptions): Backend {
-  const link = new DatabaseLink(client, database);
+export const createRowBackend = ({ client, database, ...options }: RowBackendOptions): Backend =>
+  createBackendOn(new DatabaseLink(client, database), options);
+
+/** @param link it is closed with the backend */
+export function createBackendOn(
+  link: DatabaseLink,
+  { name, kinds, patience = PATIENCE }: Pick<RowBackendOptions, 'name' | 'kinds' | 'patience'>,
+): Backend {
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
   return {
     name,

@@ -17,7 +17,9 @@ export interface TableDescription {
     /** The parent is the only row of its table, and is made where it is missing. */
     readonly single?: boolean;
   };
-  /** Columns that are read: those that resources write, and sets that other rows hang in. */
+  /** Sets of other rows that a row may be a member of, and outlives. */
+  readonly groups?: { readonly table: string; readonly column: string };
+  /** Columns that are read: those that resources write, and sets that have other rows. */
   readonly columns: readonly string[];
   /** Columns that the program behind the database writes, and no resource: what it reports. */
   readonly reports?: readonly string[];
@@ -56,6 +58,8 @@ export interface WantedRow {
   readonly columns: { readonly [column: string]: ColumnValue };
   /** Name of the row that it hangs in; absent where the parent is single, or where there is none. */
   readonly parent?: string;
+  /** Names of the rows of ours that have it in their set. Those of others may have it, too. */
+  readonly groups?: readonly string[];
   readonly externalIds?: { readonly [key: string]: string };
 }
 
@@ -78,4 +82,10 @@ export const keyFor = (database: string, id: string): string => `${database}/${i
 export const childColumnsOf = (tables: Tables, table: string): readonly (readonly [string, string])[] =>
   Object.entries(tables).flatMap(([child, { parent }]) =>
     parent?.table === table ? [[child, parent.column] as const] : [],
+  );
+
+/** Columns of a table that have the rows of other tables, which outlive it, by the table of these. */
+export const memberColumnsOf = (tables: Tables, table: string): readonly (readonly [string, string])[] =>
+  Object.entries(tables).flatMap(([member, { groups }]) =>
+    groups?.table === table ? [[member, groups.column] as const] : [],
   );

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ChangeFeed, type Hint, HintQueue } from '@podwire/engine';
 import type { CacheEvent, Value } from '@podwire/ovsdb';
-import { childColumnsOf, idOf, keyFor } from './description.js';
+import { childColumnsOf, idOf, keyFor, memberColumnsOf } from './description.js';
 import type { DatabaseLink } from './link.js';
 import { type AnyRow, markOf, nameOf } from './view.js';
 
@@ -44,17 +44,19 @@ interface States {
   readonly before: AnyRow | undefined;
 }
 
-/** The rows that a change is about: of a set in which others hang those that came and went. */
+/** The rows that a change is about: of a set that has others those that came and went. */
 function statesOf(change: Change, link: DatabaseLink): readonly States[] {
   const { table } = change;
+  const { tables } = link.description;
   if (change.type === 'insert') return [{ table, after: change.after, before: undefined }];
-  if (change.type === 'delete') return [{ table, after: undefined, before: change.before }];
+  if (change.type === 'delete')
+    return [{ table, after: undefined, before: change.before }, ...findLeft(change, link)];
   const { after, before } = change;
-  const children = childColumnsOf(link.description.tables, table);
+  const children = [...childColumnsOf(tables, table), ...memberColumnsOf(tables, table)];
   const columns = new Set(children.map(([, column]) => column));
   const isSet = (column: string): boolean => columns.has(column);
   // The first report on a row is about one that has just come, and the program that made it waits for that.
-  const reports = new Set(link.description.tables[table]!.reports);
+  const reports = new Set(tables[table]!.reports);
   const isFirst = (column: string): boolean => reports.has(column) && before[column] === undefined;
   const differing = Object.keys(after)
     .filter((column) => !isDeepStrictEqual(after[column], before[column]))
@@ -64,6 +66,17 @@ function statesOf(change: Change, link: DatabaseLink): readonly States[] {
   );
   return differing.every(isSet) ? moved : [{ table, after, before }, ...moved];
 }
+
+const noRows: ReadonlySet<string> = new Set();
+
+/** Members that have outlived their group. */
+const findLeft = (
+  { table, before }: Extract<Change, { readonly type: 'delete' }>,
+  link: DatabaseLink,
+): readonly States[] =>
+  memberColumnsOf(link.description.tables, table).flatMap(([member, column]) =>
+    findMoved(member, noRows, before[column], link),
+  );
 
 function findMoved(table: string, after: Value, before: Value, link: DatabaseLink): readonly States[] {
   const [now, then] = [after, before] as readonly ReadonlySet<string>[];

@@ -13,6 +13,8 @@ export interface FoundRow {
   readonly pairs: ReadonlyMap<string, string>;
   /** Names of the rows that it hangs in; the only row of a table has none: `''`. */
   readonly parents: readonly string[];
+  /** Names of the groups of ours that have it. */
+  readonly groups: readonly string[];
 }
 
 /** In the order of the wanted rows. */
@@ -37,7 +39,18 @@ export function describeFound(view: View, { table, columns }: WantedRow, row: An
     ),
     pairs: pairsOf(row),
     parents: holders.map(({ _uuid }) => (parent!.single === true ? '' : nameBehind(parent!.table, _uuid))),
+    groups: groupsOf(view, table, row),
   };
+}
+
+function groupsOf(view: View, table: string, row: AnyRow): readonly string[] {
+  const { groups } = view.tables[table]!;
+  if (groups === undefined) return [];
+  return view
+    .findHolders(groups.table, groups.column, row._uuid)
+    .filter((holder) => markOf(holder) !== undefined)
+    .map(({ _uuid }) => view.nameBehind(groups.table, _uuid))
+    .sort();
 }
 
 /** Columns whose value is another one. */
@@ -72,7 +85,9 @@ function compareRow(
   const { remove, put } = differenceOfPairs(ownPairs(id, wanted.externalIds), found.pairs);
   const [key] = [...put.keys(), ...remove];
   if (key !== undefined) return `external_ids:${key} is ${JSON.stringify(found.pairs.get(key) ?? null)}`;
-  if (tables[wanted.table]!.parent === undefined) return undefined;
-  const isInPlace = isDeepStrictEqual(found.parents, [wanted.parent ?? '']);
-  return isInPlace ? undefined : `it is in ${found.parents.join(', ')}`;
+  const hangs = tables[wanted.table]!.parent !== undefined;
+  if (hangs && !isDeepStrictEqual(found.parents, [wanted.parent ?? '']))
+    return `it is in ${found.parents.join(', ')}`;
+  const isMember = isDeepStrictEqual(found.groups, [...new Set(wanted.groups)].sort());
+  return isMember ? undefined : `its groups are [${found.groups.join(', ')}]`;
 }

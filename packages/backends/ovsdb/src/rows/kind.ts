@@ -52,12 +52,13 @@ export function defineRowKind<R extends AnyResource>({
   };
 }
 
-/** Rows that the resource refers to or hangs in, but for its own parts. */
+/** Rows that the resource refers to, hangs in or is a member of, but for its own parts. */
 function neededIds(rows: WantedRows, tables: DatabaseDescription['tables']): readonly string[] {
   const own = new Set(rows.map(({ table, name }) => idOf(table, name)));
-  const needed = rows.flatMap(({ table, columns, parent }) => [
+  const needed = rows.flatMap(({ table, columns, parent, groups = [] }) => [
     ...Object.values(columns).flatMap((value) => referencesOf(value).map(([of, name]) => idOf(of, name))),
     ...(parent === undefined ? [] : [idOf(tables[table]!.parent!.table, parent)]),
+    ...groups.map((group) => idOf(tables[table]!.groups!.table, group)),
   ]);
   return [...new Set(needed)].filter((id) => !own.has(id));
 }

@@ -1,6 +1,6 @@
 /** The rows of a database, followed as long as the backend is open. */
 import { orAborted } from '@podwire/platform';
-import { type CacheEvent, type OvsdbClient, OvsdbError } from '@podwire/ovsdb';
+import { type CacheEvent, type CallOptions, type OvsdbClient, OvsdbError } from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
 import type { DatabaseDescription, Progress } from './description.js';
 import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
@@ -58,15 +58,20 @@ export class DatabaseLink {
    * @throws OvsdbError; the signal's reason
    */
   async settle({ table, asked, done }: Progress, options: UntilOptions): Promise<void> {
+    const number = await this.ask(table, asked, { signal: options.signal });
+    await this.until((view) => Number(view.findSingle(table)?.[done] ?? number) >= number, options);
+  }
+
+  /** Counts up a column of the only row of a table. @returns its value then, 0 without the row @throws OvsdbError */
+  async ask(table: string, column: string, options: CallOptions): Promise<number> {
     const [, selected] = await this.#client.transact(
       [
-        { op: 'mutate', table, where: [], mutations: [[asked, '+=', 1]] },
-        { op: 'select', table, where: [], columns: [asked] },
+        { op: 'mutate', table, where: [], mutations: [[column, '+=', 1]] },
+        { op: 'select', table, where: [], columns: [column] },
       ],
-      { signal: options.signal },
+      options,
     );
-    const number = Number(selected.rows[0]?.[asked] ?? 0);
-    await this.until((view) => Number(view.findSingle(table)?.[done] ?? number) >= number, options);
+    return Number(selected.rows[0]?.[column] ?? 0);
   }
 
   /** @throws OvsdbError; TypeError, RangeError: something does not fit the schema */

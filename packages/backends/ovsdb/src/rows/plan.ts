@@ -4,7 +4,7 @@ import { RowError, takenError } from '../errors.js';
 import { childColumnsOf, EXTERNAL_IDS, idOf, MARK, type WantedRow, type WantedRows } from './description.js';
 import { differenceOfPairs, ownPairs } from './external-ids.js';
 import { describeFound, differingColumns, type FoundRow } from './found.js';
-import { Memberships } from './memberships.js';
+import { Memberships, type Place } from './memberships.js';
 import { writtenValue } from './values.js';
 import { type AnyRow, markOf, nameOf, uuidFor, type View } from './view.js';
 
@@ -101,6 +101,7 @@ class Planner<S> {
     if (row === undefined) this.#insert(step, wanted);
     else this.#update(step, wanted, row, describeFound(this.#view, wanted, row));
     this.#hang(step, wanted, row);
+    this.#join(step, wanted, row);
   }
 
   #insert(step: Step<S>, wanted: WantedRow): void {
@@ -148,7 +149,9 @@ class Planner<S> {
   }
 
   #uuidOf(table: string, name: string): string {
-    const uuid = this.#uuids.get(idOf(table, name)) ?? this.#view.find(table, name)?._uuid;
+    const id = idOf(table, name);
+    // Of several rows with the name, as switches may have it, the one that is ours.
+    const uuid = this.#uuids.get(id) ?? this.#view.find(table, name, id)?._uuid;
     if (uuid !== undefined) return uuid;
     throw new RowError('ROW_MISSING', `there is no ${this.#view.tables[table]!.word} ${name}`);
   }
@@ -166,6 +169,29 @@ class Planner<S> {
       if (_uuid !== place) this.#memberships.take({ table: parent.table, uuid: _uuid, column }, uuid);
     if (!holders.some(({ _uuid }) => _uuid === place))
       this.#memberships.put({ table: parent.table, uuid: place, column }, uuid);
+  }
+
+  /** Puts a row into its groups, and takes it out of others of ours. */
+  #join(step: Step<S>, { table, name, groups: names = [] }: WantedRow, row: AnyRow | undefined): void {
+    const { groups } = this.#view.tables[table]!;
+    if (groups === undefined) return;
+    const foreign = names.find((group) => this.#isForeign(groups.table, group));
+    if (foreign !== undefined)
+      return this.#fail(step, takenError(`${this.#view.tables[groups.table]!.word} ${foreign} is not ours`));
+    const uuid = this.#uuidOf(table, name);
+    const wanted = new Set(names.map((group) => this.#uuidOf(groups.table, group)));
+    const holders = row === undefined ? [] : this.#view.findHolders(groups.table, groups.column, uuid);
+    const place = (group: string): Place => ({ table: groups.table, uuid: group, column: groups.column });
+    for (const holder of holders)
+      if (!wanted.delete(holder._uuid) && markOf(holder) !== undefined)
+        this.#memberships.take(place(holder._uuid), uuid);
+    for (const group of wanted) this.#memberships.put(place(group), uuid);
+  }
+
+  /** Nothing would take a row out of such a group again. */
+  #isForeign(table: string, name: string): boolean {
+    const found = this.#view.find(table, name);
+    return found !== undefined && markOf(found) === undefined;
   }
 
   /** The only row of a table; where there is none, as in a new database, it is made. */

@@ -94,10 +94,12 @@ export class View {
     return [...this.rows(table).values()].filter((row) => (row[column] as ReadonlySet<string>).has(uuid));
   }
 
-  /** The name of the row that a reference leads to; its uuid where it has no name. */
+  /** The name of the row that a reference leads to; its uuid where it has no name, or another row is meant by it. */
   nameBehind(table: string, uuid: string): string {
     const row = this.get(table, uuid);
-    return (row === undefined ? undefined : nameOf(table, this.tables[table]!, row)) ?? uuid;
+    const name = row === undefined ? undefined : nameOf(table, this.tables[table]!, row);
+    const isMeant = name !== undefined && this.find(table, name, idOf(table, name))?._uuid === uuid;
+    return isMeant ? name : uuid;
   }
 
   /** The id of a main row with our mark; `undefined` for parts and for rows of others. */

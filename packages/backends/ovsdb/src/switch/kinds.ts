@@ -1,6 +1,7 @@
 import type { AnyResource, Difference } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
-import { idOf, keyFor, MARK, OWN_KEYS } from '../rows/description.js';
+import { externalIds, pairs, text } from '../rows/checks.js';
+import { idOf, keyFor } from '../rows/description.js';
 import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
 import { type ReportKind, REPORTS } from '../rows/report-kind.js';
 import type { AnyRow } from '../rows/view.js';
@@ -24,23 +25,6 @@ const define = <R extends AnyResource>(
   options: Omit<RowKindOptions<R>, 'database' | 'backend'>,
 ): RowKind<R> => defineRowKind<R>({ ...options, database: switchDatabase, backend: SWITCH });
 
-/** The database takes no text with a null byte. */
-const text = is.textLike((value) => /^[^\0]{1,255}$/.test(value), 'no text of 1 to 255 characters');
-const pairs = is.optional(
-  is.rule(
-    (value) =>
-      typeof value === 'object' &&
-      value !== null &&
-      !Array.isArray(value) &&
-      Object.values(value).every((one) => typeof one === 'string'),
-    'no object with texts',
-  ),
-);
-/** Our keys are listed in one text, and our mark is none of the caller's. */
-const isFreeKey = (key: string): boolean => /^\S+$/.test(key) && key !== MARK && key !== OWN_KEYS;
-const externalIds: is.Check = (value) =>
-  pairs(value) ??
-  (Object.keys(value ?? {}).every(isFreeKey) ? undefined : 'a key has a blank, or is a mark of Podwire');
 const vlan = is.numberUpTo(4_095);
 const flag = is.optional(is.flag);
 const count = is.optional(is.count);

@@ -1,13 +1,7 @@
 /** Resources as rows of Open vSwitch's tables. Pure. */
-import type { ValueInput } from '@podwire/ovsdb';
-import type { ColumnValue, WantedRow, WantedRows } from '../rows/description.js';
+import { idsOf, valuesOf } from '../rows/columns.js';
+import type { WantedRow, WantedRows } from '../rows/description.js';
 import type { OvsBridge, OvsInterface, OvsMirror, OvsPort, OvsQos, OvsQueue } from './resources.js';
-
-const values = (columns: { readonly [column: string]: ValueInput }): { [column: string]: ColumnValue } =>
-  Object.fromEntries(Object.entries(columns).map(([column, value]) => [column, { value }]));
-
-const ids = ({ externalIds }: Pick<OvsPort, 'externalIds'>): Pick<WantedRow, 'externalIds'> =>
-  externalIds === undefined ? {} : { externalIds };
 
 export function bridgeRows(bridge: OvsBridge): WantedRows {
   const { name, datapathType = '', failMode, protocols = [], otherConfig = {} } = bridge;
@@ -16,56 +10,56 @@ export function bridgeRows(bridge: OvsBridge): WantedRows {
     ...{ kind: 'ovs-port', name, bridge: name },
     interfaces: [{ name, type: 'internal' }],
   });
-  const columns = values({
+  const columns = valuesOf({
     ...{ datapath_type: datapathType, fail_mode: failMode, protocols, other_config: otherConfig },
     ...{ stp_enable: stp, rstp_enable: rstp, mcast_snooping_enable: mcastSnooping },
   });
-  return [{ table: 'Bridge', name, columns, ...ids(bridge) }, port, ...interfaces];
+  return [{ table: 'Bridge', name, columns, ...idsOf(bridge) }, port, ...interfaces];
 }
 
 export function portRows(port: OvsPort): WantedRows {
   const { name, bridge, interfaces, tag, trunks = [], vlanMode, bondMode, lacp, otherConfig = {} } = port;
   const columns = {
-    ...values({ tag, trunks, vlan_mode: vlanMode, bond_mode: bondMode, lacp, other_config: otherConfig }),
+    ...valuesOf({ tag, trunks, vlan_mode: vlanMode, bond_mode: bondMode, lacp, other_config: otherConfig }),
     interfaces: { table: 'Interface', toEach: interfaces.map((one) => one.name) },
     qos: { table: 'QoS', to: port.qos },
   };
-  return [{ table: 'Port', name, parent: bridge, columns, ...ids(port) }, ...interfaces.map(interfaceRow)];
+  return [{ table: 'Port', name, parent: bridge, columns, ...idsOf(port) }, ...interfaces.map(interfaceRow)];
 }
 
 function interfaceRow(given: OvsInterface): WantedRow {
   const { name, type = '', options = {}, mac, mtuRequest, ofportRequest, otherConfig = {} } = given;
   const { ingressPolicingRate = 0, ingressPolicingBurst = 0 } = given;
-  const columns = values({
+  const columns = valuesOf({
     ...{ type, options, mac, other_config: otherConfig },
     ...{ mtu_request: mtuRequest, ofport_request: ofportRequest },
     ...{ ingress_policing_rate: ingressPolicingRate, ingress_policing_burst: ingressPolicingBurst },
   });
-  return { table: 'Interface', name, columns, ...ids(given) };
+  return { table: 'Interface', name, columns, ...idsOf(given) };
 }
 
 export const qosRows = (qos: OvsQos): WantedRows => {
   const { name, type, queues = {}, otherConfig = {} } = qos;
   const columns = {
-    ...values({ type, other_config: otherConfig }),
+    ...valuesOf({ type, other_config: otherConfig }),
     queues: { table: 'Queue', toEachBy: queues },
   };
-  return [{ table: 'QoS', name, columns, ...ids(qos) }];
+  return [{ table: 'QoS', name, columns, ...idsOf(qos) }];
 };
 
 export const queueRows = (queue: OvsQueue): WantedRows => {
   const { name, dscp, otherConfig = {} } = queue;
-  return [{ table: 'Queue', name, columns: values({ dscp, other_config: otherConfig }), ...ids(queue) }];
+  return [{ table: 'Queue', name, columns: valuesOf({ dscp, other_config: otherConfig }), ...idsOf(queue) }];
 };
 
 export function mirrorRows(mirror: OvsMirror): WantedRows {
   const { name, bridge, selectAll = false, selectSrcPorts = [], selectDstPorts = [] } = mirror;
   const { selectVlans = [], outputPort, outputVlan } = mirror;
   const columns = {
-    ...values({ select_all: selectAll, select_vlan: selectVlans, output_vlan: outputVlan }),
+    ...valuesOf({ select_all: selectAll, select_vlan: selectVlans, output_vlan: outputVlan }),
     select_src_port: { table: 'Port', toEach: selectSrcPorts },
     select_dst_port: { table: 'Port', toEach: selectDstPorts },
     output_port: { table: 'Port', to: outputPort },
   };
-  return [{ table: 'Mirror', name, parent: bridge, columns, ...ids(mirror) }];
+  return [{ table: 'Mirror', name, parent: bridge, columns, ...idsOf(mirror) }];
 }

@@ -1,8 +1,10 @@
 import { FakeServer } from '@podwire/ovsdb/fake';
 import type { ClientOptions } from '@podwire/ovsdb';
+import { northboundSchema } from './northbound-schema.js';
 import { switchSchema } from './switch-schema.js';
 
-export interface FakeSwitch {
+/** A database in memory, with the tables of ours. */
+export interface FakeDatabase {
   readonly server: FakeServer;
   readonly client: Omit<ClientOptions, 'database'>;
   readonly picture: () => unknown;
@@ -10,9 +12,13 @@ export interface FakeSwitch {
 
 export const backoff = { first: 2, longest: 10 };
 
-export function createFakeSwitch(): FakeSwitch {
-  const server = new FakeServer({ schema: switchSchema });
-  const tables = Object.keys(switchSchema.tables);
+export const createFakeSwitch = (): FakeDatabase => createFake(switchSchema);
+
+export const createFakeNorthbound = (): FakeDatabase => createFake(northboundSchema);
+
+function createFake(schema: { readonly tables: object }): FakeDatabase {
+  const server = new FakeServer({ schema });
+  const tables = Object.keys(schema.tables);
   return {
     server,
     client: { endpoints: ['memory'], open: server.open, backoff },

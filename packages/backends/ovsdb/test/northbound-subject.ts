@@ -1,0 +1,137 @@
+/** OVN's northbound database, fake or real, for the compliance suite of backends. */
+import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
+import type { Owned, Resource } from '@podwire/engine';
+import type { OvsdbClient } from '@podwire/ovsdb';
+import { createNorthboundBackend, type LogicalSwitchPort } from '../src/northbound/index.js';
+import { createSubjectClients, type SubjectOptions } from './subject-clients.js';
+
+export const base: Owned = {
+  owner: 'vpc',
+  resources: [
+    // OVN translates addresses on routers with a place only.
+    { kind: 'logical-router', name: 'vpc', options: { chassis: 'n1' }, externalIds: { vendor: 'podwire' } },
+    {
+      ...{ kind: 'logical-router-port', name: 'vpc-join', router: 'vpc' },
+      ...{ mac: '00:00:00:00:01:00', networks: ['100.64.0.1/16'] },
+    },
+    { kind: 'logical-switch', name: 'blue', otherConfig: { subnet: '10.16.0.0/16' } },
+  ],
+};
+
+export const port = (name: string, more: Partial<LogicalSwitchPort> = {}): LogicalSwitchPort => ({
+  ...{ kind: 'logical-switch-port', name, switch: 'blue', externalIds: { pod: `ns/${name}` } },
+  ...{ addresses: ['00:00:00:00:00:01 10.16.0.5'], ...more },
+});
+
+const group = (name: string): Resource => ({ kind: 'port-group', name });
+const set = (name: string, ...addresses: string[]): Resource => ({ kind: 'address-set', name, addresses });
+const dhcp: Resource = {
+  ...{ kind: 'dhcp-options', name: 'blue', cidr: '10.16.0.0/16' },
+  options: { lease_time: '3600', server_id: '169.254.0.254', server_mac: '00:00:00:00:01:01' },
+};
+const web = port('web', { groups: ['blue.n1'], dhcpv4Options: 'blue' });
+const broken = port('broken');
+const route = (name: string, nextHop: string): Resource => ({
+  ...{ kind: 'static-route', name, router: 'vpc', prefix: '10.16.0.5', policy: 'src-ip', nextHop },
+});
+const policy = (name: string, priority: number): Resource => ({
+  ...{ kind: 'router-policy', name, router: 'vpc', priority, match: 'ip4.src == $blue.n1_ip4' },
+  ...{ action: 'reroute', nextHops: ['100.64.0.2'] },
+});
+
+export const owned: Owned = {
+  owner: 'subnet:blue',
+  resources: [
+    ...[dhcp, group('blue.n1'), group('blue.n2'), set('friends', '10.17.0.0/16', '10.18.0.0/16')],
+    {
+      ...{ kind: 'logical-router-port', name: 'vpc-blue', router: 'vpc' },
+      ...{ mac: '00:00:00:00:01:01', networks: ['10.16.0.1/16'] },
+    },
+    {
+      ...{ kind: 'logical-switch-port', name: 'blue-vpc', switch: 'blue', type: 'router' },
+      ...{ addresses: ['router'], options: { 'router-port': 'vpc-blue' } },
+    },
+    ...[web, broken, route('web', '100.64.0.2'), policy('blue.n1', 29_000)],
+    {
+      ...{ kind: 'router-nat', name: 'web', router: 'vpc', type: 'snat' },
+      ...{ externalIp: '192.0.2.1', logicalIp: '10.16.0.5' },
+    },
+  ],
+};
+
+/** Ports that move between switches and groups, and routes that come and go. */
+const exchange: ExchangeLists = {
+  first: [group('a'), group('b'), port('p0', { groups: ['a'] }), port('p1'), route('r0', '100.64.0.2')],
+  second: [
+    ...[group('b'), group('c'), { kind: 'logical-switch', name: 'red' } as const],
+    ...[port('p0', { switch: 'red', groups: ['b', 'c'] }), route('r0', '100.64.0.3'), policy('p', 1)],
+  ],
+  refused: [port('p0', { groups: [] }), port('p2', { switch: 'absent' })],
+};
+
+export function createNorthboundSubject({ client: options, picture }: SubjectOptions): BackendSubject {
+  const { openBackend, change } = createSubjectClients(
+    { database: 'OVN_Northbound', ...options },
+    createNorthboundBackend,
+  );
+  return {
+    ...{ base, owned, picture, exchange, broken },
+    backends: () => [openBackend()],
+    replacement: [
+      ...[set('friends', '10.19.0.0/16'), { ...dhcp, options: {} } as Resource, policy('blue.n1', 28_000)],
+      ...[port('web', { groups: ['blue.n2'] }), route('web', '100.64.0.3')],
+    ],
+    many: (count) => Array.from({ length: count }, (_, n) => set(`many${n}`, `10.0.0.${n % 256}`)),
+    break: async () => {
+      await change((client) => addForeignPort(client, 'broken'));
+      return () => change((client) => removePort(client, 'broken'));
+    },
+    damage: () =>
+      change(async (client) => {
+        await removePort(client, 'broken');
+        await client.transact([
+          { op: 'update', table: 'Logical_Router_Policy', where: [], row: { priority: 5 } },
+          { op: 'update', table: 'Port_Group', where: [['name', '==', 'blue.n1']], row: { ports: [] } },
+          { op: 'update', table: 'Logical_Router', where: [], row: { nat: [] } },
+        ]);
+      }),
+    addForeign: () => change(addForeignRows),
+    close: () => undefined,
+  };
+}
+
+/** As `ovn-nbctl lsp-add blue NAME` does it. */
+export async function addForeignPort(client: OvsdbClient, name: string): Promise<void> {
+  await client.transact([
+    { op: 'insert', table: 'Logical_Switch_Port', row: { name }, uuidName: 'port' },
+    {
+      ...{ op: 'mutate', table: 'Logical_Switch', where: [['name', '==', 'blue']] },
+      mutations: [['ports', 'insert', [{ namedUuid: 'port' }]]],
+    },
+  ]);
+}
+
+/** As `ovn-nbctl lsp-del NAME` does it. */
+export async function removePort(client: OvsdbClient, name: string): Promise<void> {
+  const [{ rows }] = await client.transact([
+    { op: 'select', table: 'Logical_Switch_Port', where: [['name', '==', name]], columns: ['_uuid'] },
+  ]);
+  const uuids = rows.map(({ _uuid }) => _uuid);
+  await client.transact([
+    { op: 'mutate', table: 'Logical_Switch', where: [], mutations: [['ports', 'delete', uuids]] },
+  ]);
+}
+
+/** Rows beside ours and in ours: a route, a policy and a port that Kube-OVN, say, has made. */
+export async function addForeignRows(client: OvsdbClient): Promise<void> {
+  await addForeignPort(client, 'foreign');
+  const row = { ip_prefix: '10.16.0.5', nexthop: '100.64.0.9' };
+  await client.transact([
+    { op: 'insert', table: 'Logical_Router_Static_Route', row, uuidName: 'route' },
+    { op: 'insert', table: 'Address_Set', row: { name: 'strangers', addresses: ['10.16.0.5'] } },
+    {
+      ...{ op: 'mutate', table: 'Logical_Router', where: [['name', '==', 'vpc']] },
+      mutations: [['static_routes', 'insert', [{ namedUuid: 'route' }]]],
+    },
+  ]);
+}
