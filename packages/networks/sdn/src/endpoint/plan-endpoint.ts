@@ -27,11 +27,9 @@ export function planEndpoint(endpoint: Endpoint, view: NodeView): PlannedEndpoin
   const { host, pod } = linksOf(endpoint, place);
   const resources: Resource[] = [
     { kind: 'veth', host, pod, mtu: view.mtu },
+    ...planPodSide(pod.name, place, node, endpoint.foundLinks),
     ...planHostLink(host.name),
     ...planPort(endpoint, host.name, place),
-    // Meanwhile ovs-vswitchd makes the port.
-    ...planPodSide(pod.name, place, node, endpoint.foundLinks),
-    { kind: 'ovs-port-ready', port: host.name, number: place.port },
     ...flowResources(planProjectFlows(node.mode, vnid)),
     // Another port that has got the number would be taken for the pod.
     ...flowResources(planPodFlows(node, { ...place, vnid }), () => [portReadyKey(host.name)]),
@@ -85,5 +83,6 @@ function planPort({ id, bandwidth }: Endpoint, name: string, { ip, port }: PodPl
       interfaces: [{ name, ofportRequest: port, ...planPolicing(bandwidth) }],
       externalIds: { sandbox: id.containerId, ip },
     },
+    { kind: 'ovs-port-ready', port: name, number: port },
   ];
 }
