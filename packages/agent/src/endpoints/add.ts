@@ -136,7 +136,7 @@ function attemptAdd(
       throw error;
     }
     // The runtime has its answer: this takes no time of its.
-    announce(context, record);
+    context.policy?.announce(record);
     logWarnings(context, record);
     return undefined;
   });
@@ -287,14 +287,6 @@ async function select(
   call.trace.stage('policy');
   await policy.attach(record, call.signal);
   faults.reach('add:selected');
-}
-
-function announce(
-  { networks, policy }: Pick<EndpointContext, 'networks' | 'policy'>,
-  record: EndpointRecord,
-): void {
-  if (!isEnforced(networks, record)) policy?.note(record);
-  policy?.announce(record);
 }
 
 /**

@@ -153,15 +153,13 @@ export interface NodePolicy {
   readonly isKnown: boolean;
   /** @throws PodwireError AGENT_NOT_READY until policies are known */
   requireKnown(): void;
-  /** The pod is there, and policies of others may name it. Nothing has to be in force for it: its network enforces none. */
-  note(record: EndpointRecord): void;
   /** True while the labels of a pod must be known before it can be added, and are not known. */
   lacksLabels(endpoint: PolicyEndpoint): boolean;
   /** Until the labels do not matter any more. @throws PodwireError POD_LABELS_UNKNOWN after the configured time */
   waitForLabels(endpoint: PolicyEndpoint, signal: AbortSignal): Promise<void>;
   /** Resolves when the pod's policy is in force on this node. @throws PodwireError of the engine; POD_LABELS_UNKNOWN */
   attach(record: EndpointRecord, signal: AbortSignal): Promise<void>;
-  /** The pod is complete: other nodes may know it. */
+  /** The pod is complete: other nodes may know it, and policies may name it also where its network enforces none for it. */
   announce(record: EndpointRecord): void;
   /** Resolves when nothing of the endpoint is in the table any more, or that has to be tried again. Never rejects. */
   detach(record: EndpointRecord): Promise<void>;

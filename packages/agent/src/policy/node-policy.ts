@@ -215,17 +215,14 @@ class PolicyService implements NodePolicy {
     if (this.lacksLabels(record)) throw labelsUnknown(record);
   }
 
-  note(record: EndpointRecord): void {
-    void this.#push(this.inputs.attach(record));
-  }
-
   announce(record: EndpointRecord): void {
-    this.#publisher?.note(podKeyOf(policyPodOf(record)));
+    if (!this.#isEnforced(record)) void this.#push(this.inputs.attach(record));
+    this.#publish(record);
   }
 
   async detach(record: EndpointRecord): Promise<void> {
     const { log } = this.#options;
-    // The runtime gets its answer before that of what nothing is in force for.
+    // Nothing is in force for it, so the runtime has its answer first.
     if (!this.#isEnforced(record)) return void setImmediate(() => void this.#noteGone(record));
     const done = this.#noteGone(record);
     // Until policies are known nothing is exchanged, and nothing of the endpoint was.
@@ -237,8 +234,12 @@ class PolicyService implements NodePolicy {
 
   #noteGone(record: EndpointRecord): Promise<void> {
     const done = this.#push(this.inputs.detach(record));
-    this.announce(record);
+    this.#publish(record);
     return done;
+  }
+
+  #publish(record: EndpointRecord): void {
+    this.#publisher?.note(podKeyOf(policyPodOf(record)));
   }
 
   repair(signal: AbortSignal): Promise<readonly Change[]> {
