@@ -3,7 +3,7 @@ import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { Owned, Resource } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
 import { createSwitchBackend } from '../src/index.js';
-import { createSubjectClients, type SubjectOptions } from './subject-clients.js';
+import { createSubjectClients, removePortRow, type SubjectOptions } from './subject-clients.js';
 
 export const bridge: Resource = { kind: 'ovs-bridge', name: 'br0', failMode: 'secure' };
 
@@ -133,12 +133,5 @@ export async function addForeignPort(client: OvsdbClient, name: string): Promise
 }
 
 /** As `ovs-vsctl del-port NAME` does it. */
-export async function removePort(client: OvsdbClient, name: string): Promise<void> {
-  const [{ rows }] = await client.transact([
-    { op: 'select', table: 'Port', where: [['name', '==', name]], columns: ['_uuid'] },
-  ]);
-  const uuids = rows.map(({ _uuid }) => _uuid);
-  await client.transact([
-    { op: 'mutate', table: 'Bridge', where: [], mutations: [['ports', 'delete', uuids]] },
-  ]);
-}
+export const removePort = (client: OvsdbClient, name: string): Promise<void> =>
+  removePortRow(client, { table: 'Port', of: 'Bridge' }, name);

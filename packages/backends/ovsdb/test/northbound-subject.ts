@@ -3,7 +3,7 @@ import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { Owned, Resource } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
 import { createNorthboundBackend, type LogicalSwitchPort } from '../src/northbound/index.js';
-import { createSubjectClients, type SubjectOptions } from './subject-clients.js';
+import { createSubjectClients, removePortRow, type SubjectOptions } from './subject-clients.js';
 
 export const base: Owned = {
   owner: 'vpc',
@@ -112,15 +112,8 @@ export async function addForeignPort(client: OvsdbClient, name: string): Promise
 }
 
 /** As `ovn-nbctl lsp-del NAME` does it. */
-export async function removePort(client: OvsdbClient, name: string): Promise<void> {
-  const [{ rows }] = await client.transact([
-    { op: 'select', table: 'Logical_Switch_Port', where: [['name', '==', name]], columns: ['_uuid'] },
-  ]);
-  const uuids = rows.map(({ _uuid }) => _uuid);
-  await client.transact([
-    { op: 'mutate', table: 'Logical_Switch', where: [], mutations: [['ports', 'delete', uuids]] },
-  ]);
-}
+export const removePort = (client: OvsdbClient, name: string): Promise<void> =>
+  removePortRow(client, { table: 'Logical_Switch_Port', of: 'Logical_Switch' }, name);
 
 /** Rows beside ours and in ours: a route, a policy and a port that Kube-OVN, say, has made. */
 export async function addForeignRows(client: OvsdbClient): Promise<void> {

@@ -41,3 +41,16 @@ export function createSubjectClients(
     },
   };
 }
+
+/** Takes rows out of the set `ports` of all rows of another table: the database deletes them. */
+export async function removePortRow(
+  client: OvsdbClient,
+  { table, of }: { readonly table: string; readonly of: string },
+  name: string,
+): Promise<void> {
+  const [{ rows }] = await client.transact([
+    { op: 'select', table, where: [['name', '==', name]], columns: ['_uuid'] },
+  ]);
+  const uuids = rows.map(({ _uuid }) => _uuid);
+  await client.transact([{ op: 'mutate', table: of, where: [], mutations: [['ports', 'delete', uuids]] }]);
+}

@@ -1,7 +1,6 @@
-import type { AnyResource } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
 import { externalIds, pairs, text } from '../rows/checks.js';
-import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
+import { defineRowKindsOf, type RowKind } from '../rows/kind.js';
 import type {
   AddressSet,
   DhcpOptions,
@@ -31,9 +30,7 @@ import { northboundDatabase } from './tables.js';
 
 export const NORTHBOUND = 'ovn';
 
-const define = <R extends AnyResource>(
-  options: Omit<RowKindOptions<R>, 'database' | 'backend'>,
-): RowKind<R> => defineRowKind<R>({ ...options, database: northboundDatabase, backend: NORTHBOUND });
+const define = defineRowKindsOf({ database: northboundDatabase, backend: NORTHBOUND });
 
 /** ovn-northd passes over other names where a match has them, and says so only in its log. */
 const matchName = is.textLike(

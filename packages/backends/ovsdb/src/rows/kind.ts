@@ -52,6 +52,14 @@ export function defineRowKind<R extends AnyResource>({
   };
 }
 
+type Common = 'database' | 'backend';
+
+/** {@link defineRowKind}, for the kinds of one database. */
+export const defineRowKindsOf =
+  ({ database, backend }: Pick<RowKindOptions<AnyResource>, Common>) =>
+  <R extends AnyResource>(options: Omit<RowKindOptions<R>, Common>): RowKind<R> =>
+    defineRowKind<R>({ ...options, database, backend });
+
 /** Rows that the resource refers to, hangs in or is a member of, but for its own parts. */
 function neededIds(rows: WantedRows, tables: DatabaseDescription['tables']): readonly string[] {
   const own = new Set(rows.map(({ table, name }) => idOf(table, name)));

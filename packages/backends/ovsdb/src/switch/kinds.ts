@@ -1,8 +1,8 @@
-import type { AnyResource, Difference } from '@podwire/engine';
+import type { Difference } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
 import { externalIds, pairs, text } from '../rows/checks.js';
 import { idOf, keyFor } from '../rows/description.js';
-import { defineRowKind, type RowKind, type RowKindOptions } from '../rows/kind.js';
+import { defineRowKindsOf, type RowKind } from '../rows/kind.js';
 import { type ReportKind, REPORTS } from '../rows/report-kind.js';
 import type { AnyRow } from '../rows/view.js';
 import { portReadyKey } from './keys.js';
@@ -21,9 +21,7 @@ import { switchDatabase } from './tables.js';
 
 export const SWITCH = 'ovs';
 
-const define = <R extends AnyResource>(
-  options: Omit<RowKindOptions<R>, 'database' | 'backend'>,
-): RowKind<R> => defineRowKind<R>({ ...options, database: switchDatabase, backend: SWITCH });
+const define = defineRowKindsOf({ database: switchDatabase, backend: SWITCH });
 
 const vlan = is.numberUpTo(4_095);
 const flag = is.optional(is.flag);
