@@ -7,7 +7,10 @@ interface UnplacedRest {
   readonly workload: string | undefined;
 }
 
-/** Addresses that cool down while they could not be had anyway: reserved ones, and those of blocks that are not owned (any more). */
+/**
+ * Addresses that cool down while they could not be had anyway: reserved ones, borrowed ones, and those of blocks that are not owned (any
+ * more).
+ */
 export class UnplacedRests {
   /** By canonical text. */
   readonly #rests = new Map<string, UnplacedRest>();
@@ -24,7 +27,8 @@ export class UnplacedRests {
   place(space: PoolSpace, block: Block): void {
     for (const [address, { rest, workload }] of this.#rests) {
       const slot = findSlot(block, parseAddress(address));
-      if (slot === undefined || slot.state === 'reserved') continue;
+      // One that another node borrows comes back when its block is lost, and not only when it is given back.
+      if (slot === undefined || slot.state === 'reserved' || slot.state === 'lent') continue;
       this.#rests.delete(address);
       if (slot.state === 'free') space.rest(slot, rest, workload);
     }

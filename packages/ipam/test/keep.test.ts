@@ -99,6 +99,20 @@ describe('loans', () => {
     ipam.dropBlock('10.0.0.0/30');
     expect(ipam.borrowed()).toEqual([]);
   });
+
+  it('rest after a lease that ended meanwhile, also where pools change and their block is lost and comes again', () => {
+    const blockSource = { claim: () => parsePrefix('10.0.0.0/30'), giveBack: () => undefined };
+    const { ipam, time, take } = setUp([v4], { blockSource });
+    take('a');
+    ipam.reserveBorrowed('10.0.0.0/30', 'n2', '10.0.0.2');
+    ipam.adopt({ address: '10.0.0.2', owner: 'x', pool: '', since: 1 });
+    ipam.release('x');
+    ipam.setPools([{ ...v4, reserved: ['10.0.0.14'] }]);
+    ipam.dropBlock('10.0.0.0/30');
+    expect(take('b')).toEqual(['10.0.0.3']);
+    time.now += 10_000;
+    expect(take('c')).toEqual(['10.0.0.2']);
+  });
 });
 
 describe('a borrowed address', () => {

@@ -170,7 +170,7 @@ export class Model {
     block.free = addresses.filter((text) => free(text) && !this.rests(text));
     pool.owned.push(block);
     this.order.push(addresses[0]!);
-    this.forgetHeldRests();
+    this.forgetHeldRests([block]);
     return block;
   }
 
@@ -268,15 +268,14 @@ export class Model {
         (text) => !this.taken.has(text) && !this.lent.has(text) && !this.rests(text),
       );
     }
-    this.forgetHeldRests();
+    this.forgetHeldRests(this.pools.flatMap((pool) => pool.owned));
   }
 
-  /** An address in use of an owned block need not rest first. */
-  private forgetHeldRests(): void {
-    const held = (text: string): boolean => this.taken.has(text) || this.lent.has(text);
-    this.cooling = this.cooling.filter(
-      (rest) => !held(rest.address) || this.known(rest.address) === undefined,
-    );
+  /** An address that is in use when its block comes need not rest first. A lent one is its borrower's. */
+  private forgetHeldRests(blocks: readonly ModelBlock[]): void {
+    const held = (text: string): boolean => this.taken.has(text) && !this.lent.has(text);
+    const isIn = (text: string): boolean => blocks.some(({ addresses }) => addresses.includes(text));
+    this.cooling = this.cooling.filter(({ address }) => !(held(address) && isIn(address)));
   }
 
   isCooling(pool: ModelPool, address: string): boolean {
@@ -313,6 +312,7 @@ export class Model {
 
   takeBack(address: string): void {
     if (!this.lent.delete(address)) return;
+    this.cooling = this.cooling.filter((rest) => rest.address !== address);
     if (!this.taken.has(address)) this.rest(address);
   }
 
@@ -320,7 +320,9 @@ export class Model {
   wake(): void {
     for (const { address } of this.cooling.filter(({ until }) => until <= this.now)) {
       const block = this.known(address);
-      if (block !== undefined && !isReserved(this.poolOf(address)!, block, address)) block.free.push(address);
+      const isHeld = this.taken.has(address) || this.lent.has(address);
+      if (block !== undefined && !isHeld && !isReserved(this.poolOf(address)!, block, address))
+        block.free.push(address);
       this.workloads.delete(address);
     }
     this.cooling = this.cooling.filter(({ until }) => until > this.now);
