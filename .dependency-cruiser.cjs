@@ -5,6 +5,7 @@ const linuxResources = 'backends/linux/src/resources.ts';
 const linuxKeys = 'backends/linux/src/keys.ts';
 const switchResources = 'backends/ovsdb/src/switch/resources.ts';
 const switchKeys = 'backends/ovsdb/src/switch/keys.ts';
+const northboundResources = 'backends/ovsdb/src/northbound/resources.ts';
 const flowResources = 'backends/openflow/src/resources.ts';
 /** The numbers of projects, in objects and in flows. */
 const vnids = 'objects/src/kinds/openshift/vnid.ts';
@@ -68,6 +69,7 @@ const below = {
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
   'cluster-sdn': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
+  'cluster-ovn': ['platform', 'errors', 'addresses', 'engine', 'planner', northboundResources],
   controller: ['errors', 'platform', 'store', 'objects', 'cluster-state', 'cluster-ipam', 'cluster-sdn'],
   bird: ['errors', 'platform', 'addresses'],
   'calico-import': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam', 'objects'],

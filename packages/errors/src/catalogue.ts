@@ -1,3 +1,5 @@
+import { modelErrors } from './model-errors.js';
+
 /**
  * Every coded error of Podwire with its meaning, the action to take, and the CNI error code that a runtime sees
  * (CNI specification 1.1.0, "Error"). `docs/errors.md` is generated from this table.
@@ -347,22 +349,7 @@ export const errorCatalogue = {
       'Correct the object or the configuration that it is planned from. It is tried again at each reconcile.',
     cni: 11,
   },
-  SDN_EXHAUSTED: {
-    meaning: 'No subnet is free for a node of OpenShift SDN, or no VNID for a namespace.',
-    cni: 11,
-  },
-  SDN_CHANGE_REFUSED: {
-    meaning: 'The VNID of a namespace cannot be changed as its NetNamespace asks for.',
-    action: 'Correct or remove the annotation pod.network.openshift.io/multitenant.change-network.',
-    cni: 7,
-  },
-  SDN_CONFLICT: {
-    meaning:
-      'Subnets, VNIDs or addresses of nodes of OpenShift SDN contradict each other. All of them are left as they are.',
-    action:
-      'Correct one of the objects: `podwire get hostsubnets` and `podwire get netnamespaces` show them.',
-    cni: 7,
-  },
+  ...modelErrors,
   BGP_REFUSED: {
     meaning: 'The BGP daemon refused its configuration or does not answer.',
     action: 'Look into the log of BIRD. Routes that were exchanged before stay until it ends.',

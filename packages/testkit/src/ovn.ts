@@ -55,6 +55,11 @@ export class OvnCentral {
     return run(['ovn-sbctl', `--db=${this.southbound.endpoint}`, ...words], { env: this.#env });
   }
 
+  /** ovn-trace: what the logical network does with a packet. */
+  trace(...words: readonly string[]): Promise<string> {
+    return run(['ovn-trace', `--db=${this.southbound.endpoint}`, ...words], { env: this.#env });
+  }
+
   async close(): Promise<void> {
     // A program that is missing rejects; the others are stopped all the same.
     await Promise.allSettled([this.killDaemon()]);

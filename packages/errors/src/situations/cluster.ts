@@ -211,6 +211,29 @@ export const clusterSituations = {
       message: 'the subnets of ‹n1› and ‹n2› overlap: ‹10.128.0.0/22›, ‹10.128.2.0/23›',
     },
   ],
+  OVN_EXHAUSTED: [
+    {
+      site: 'packages/cluster-ovn/src/problems.ts',
+      message: 'no address is free for ‹pod shop/web› in subnet ‹blue› (‹10.17.0.0/24›)',
+      action: 'Delete pods that are not needed any more, or take less out with excludeIps of the Subnet.',
+    },
+    {
+      site: 'packages/cluster-ovn/src/problems.ts',
+      message: 'no address is free for ‹pod shop/web-3› in its ip_pool ‹10.17.0.5,10.17.0.6›',
+      action: 'Give the annotation ovn.kubernetes.io/ip_pool more addresses.',
+    },
+  ],
+  OVN_CONFLICT: [
+    {
+      site: 'packages/cluster-ovn/src/pods/choose-addresses.ts',
+      message: '‹pod shop/web›: ‹10.17.0.5› belongs to ‹pod shop/db›',
+    },
+    {
+      site: 'packages/cluster-ovn/src/pods/choose-subnet.ts',
+      message: '‹pod shop/web›: ‹ovn.kubernetes.io/logical_switch›: there is no subnet ‹blue›',
+      action: 'Create the subnet, or name one that is there: `podwire get subnets`.',
+    },
+  ],
   BGP_REFUSED: [
     {
       site: 'packages/bird/src/control.ts',

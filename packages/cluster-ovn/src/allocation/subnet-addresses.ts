@@ -1,0 +1,87 @@
+/** Addresses and MACs of one subnet: who has which, and what comes next. */
+import { createHash } from 'node:crypto';
+import type { SubnetRange } from '../contract.js';
+import { AddressRange, type Cursor } from './address-range.js';
+
+export interface AddressedSubnet {
+  readonly name: string;
+  /** One of each family at most. */
+  readonly ranges: readonly SubnetRange[];
+  /** Addresses, or `FIRST..LAST`, that are handed out to who asks for them by name alone. */
+  readonly excludeIps: readonly string[];
+}
+
+export interface Allocation {
+  /** In the order of the subnet's ranges. */
+  readonly addresses: readonly string[];
+  readonly mac: string;
+}
+
+/** By CIDR of the range. */
+export type Cursors = Readonly<Record<string, Cursor>>;
+
+export class SubnetAddresses {
+  readonly name: string;
+  readonly ranges: readonly AddressRange[];
+  readonly #owners = new Map<string, string>();
+  readonly #cursors: Record<string, Cursor>;
+
+  constructor({ name, ranges, excludeIps }: AddressedSubnet, cursors: Cursors = {}) {
+    this.name = name;
+    this.ranges = ranges.map((range) => new AddressRange(range, excludeIps));
+    this.#cursors = { ...cursors };
+  }
+
+  get cursors(): Cursors {
+    return this.#cursors;
+  }
+
+  contains(address: string): boolean {
+    return this.ranges.some((range) => range.contains(address));
+  }
+
+  /** The owner of an address or of a MAC. */
+  ownerOf(addressOrMac: string): string | undefined {
+    return this.#owners.get(addressOrMac);
+  }
+
+  /** @returns what of it another owner has, and keeps */
+  take(owner: string, { addresses, mac }: Allocation): string[] {
+    const wanted = [...addresses, mac];
+    const conflicts = wanted.filter((text) => (this.#owners.get(text) ?? owner) !== owner);
+    for (const text of wanted) if (!this.#owners.has(text)) this.#owners.set(text, owner);
+    for (const range of this.ranges)
+      for (const address of addresses) if (range.contains(address)) range.take(address);
+    return conflicts;
+  }
+
+  /** The next free address of a range of this subnet. */
+  findNext(range: AddressRange, isUnusable?: (address: string) => boolean): string | undefined {
+    return range.findFree(this.#cursors[range.cidr], isUnusable);
+  }
+
+  /** The search goes on behind these addresses. */
+  passOver(addresses: readonly string[]): void {
+    for (const range of this.ranges) {
+      const found = addresses.find((address) => range.contains(address));
+      if (found !== undefined) this.#cursors[range.cidr] = found;
+    }
+  }
+
+  /** A MAC that follows from the addresses; another one where a pod has asked for just that. */
+  findMac(addresses: readonly string[]): string {
+    for (let attempt = 0; ; attempt++) {
+      const mac = macOf(addresses, attempt);
+      if (!this.#owners.has(mac)) return mac;
+    }
+  }
+}
+
+/** Locally administered. Kube-OVN draws one; from the addresses it is the same when a pod gets them again. */
+function macOf(addresses: readonly string[], attempt: number): string {
+  const digest = createHash('sha256')
+    .update([...addresses, attempt].join(' '))
+    .digest('hex')
+    .slice(0, 10);
+  return ['0a', ...digest.match(/../g)!].join(':');
+}

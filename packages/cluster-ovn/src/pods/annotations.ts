@@ -1,0 +1,47 @@
+/** Annotations of Kube-OVN: what pods ask for, and what the controller answers. */
+import type { Allocation } from '../allocation/subnet-addresses.js';
+
+const prefix = 'ovn.kubernetes.io/';
+
+export const annotationNames = {
+  /** Asked for and answered. */
+  subnet: `${prefix}logical_switch`,
+  addresses: `${prefix}ip_address`,
+  mac: `${prefix}mac_address`,
+  nicType: `${prefix}pod_nic_type`,
+  /** Asked for. */
+  pool: `${prefix}ip_pool`,
+  portSecurity: `${prefix}port_security`,
+  /** Answered. */
+  cidr: `${prefix}cidr`,
+  gateway: `${prefix}gateway`,
+  router: `${prefix}logical_router`,
+  networkType: `${prefix}network_type`,
+  vlan: `${prefix}vlan_id`,
+  provider: `${prefix}provider_network`,
+  isAllocated: `${prefix}allocated`,
+  /** Answered to a node: its logical port. */
+  port: `${prefix}port_name`,
+  /** Answered when the logical network is in force. */
+  isRouted: `${prefix}routed`,
+} as const;
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/** A list as people write it: `10.16.0.5, fd00::5`. */
+export const readList = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** The subnet, addresses and MAC that a pod or node has been given; undefined before. */
+export function readAllocation(
+  found: Annotations = {},
+): (Allocation & { readonly subnet: string }) | undefined {
+  const [subnet, mac] = [found[annotationNames.subnet], found[annotationNames.mac]];
+  const addresses = readList(found[annotationNames.addresses]);
+  if (found[annotationNames.isAllocated] !== 'true' || subnet === undefined || mac === undefined)
+    return undefined;
+  return addresses.length === 0 ? undefined : { subnet, addresses, mac };
+}

@@ -1,0 +1,32 @@
+/** Annotations that answer a pod or node. */
+import type { Allocation } from '../allocation/subnet-addresses.js';
+import { annotationNames, type Annotations } from './annotations.js';
+import type { PodSubnet } from './contract.js';
+
+/** As Kube-OVN writes them; lists of two families are joined by a comma. @param encapsulation `geneve` or `vxlan` */
+export const answerPod = (subnet: PodSubnet, allocation: Allocation, encapsulation: string): Annotations => ({
+  ...answerCommon(subnet, allocation),
+  ...(subnet.underlay === undefined
+    ? { [annotationNames.router]: subnet.vpc, [annotationNames.networkType]: encapsulation }
+    : {
+        [annotationNames.networkType]: 'vlan',
+        [annotationNames.vlan]: String(subnet.underlay.vlan),
+        [annotationNames.provider]: subnet.underlay.provider,
+      }),
+  [annotationNames.nicType]: 'veth-pair',
+  [annotationNames.isAllocated]: 'true',
+});
+
+export const answerNode = (subnet: PodSubnet, allocation: Allocation, port: string): Annotations => ({
+  ...answerCommon(subnet, allocation),
+  [annotationNames.port]: port,
+  [annotationNames.isAllocated]: 'true',
+});
+
+const answerCommon = ({ name, ranges }: PodSubnet, { addresses, mac }: Allocation): Annotations => ({
+  [annotationNames.addresses]: addresses.join(','),
+  [annotationNames.mac]: mac,
+  [annotationNames.cidr]: ranges.map(({ cidr }) => cidr).join(','),
+  [annotationNames.gateway]: ranges.map(({ gateway }) => gateway).join(','),
+  [annotationNames.subnet]: name,
+});

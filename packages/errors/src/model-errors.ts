@@ -1,0 +1,30 @@
+/** Coded errors of single network models, for the catalogue. */
+export const modelErrors = {
+  SDN_EXHAUSTED: {
+    meaning: 'No subnet is free for a node of OpenShift SDN, or no VNID for a namespace.',
+    cni: 11,
+  },
+  SDN_CHANGE_REFUSED: {
+    meaning: 'The VNID of a namespace cannot be changed as its NetNamespace asks for.',
+    action: 'Correct or remove the annotation pod.network.openshift.io/multitenant.change-network.',
+    cni: 7,
+  },
+  SDN_CONFLICT: {
+    meaning:
+      'Subnets, VNIDs or addresses of nodes of OpenShift SDN contradict each other. All of them are left as they are.',
+    action:
+      'Correct one of the objects: `podwire get hostsubnets` and `podwire get netnamespaces` show them.',
+    cni: 7,
+  },
+  OVN_EXHAUSTED: {
+    meaning: 'No address is free for a pod or node in its subnet of the model ovn.',
+    cni: 11,
+  },
+  OVN_CONFLICT: {
+    meaning:
+      'Pods, nodes and subnets of the model ovn contradict each other, or a pod asks for what it cannot have.',
+    action:
+      '`podwire get subnets` and `podwire get ips` show who has which addresses. Correct one of the two.',
+    cni: 7,
+  },
+} as const;
