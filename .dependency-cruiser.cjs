@@ -68,7 +68,7 @@ const below = {
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
-  'cluster-sdn': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
+  'cluster-sdn': ['errors', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
   'cluster-ovn': ['platform', 'errors', 'addresses', 'engine', 'planner', northboundResources],
   controller: ['errors', 'platform', 'store', 'objects', 'cluster-state', 'cluster-ipam', 'cluster-sdn'],
   bird: ['errors', 'platform', 'addresses'],

@@ -4,5 +4,4 @@ export type { Change, ClusterNode, ClusterPlan, Cursors, SdnCluster, SdnObjects 
 export { decideNetworkChange, type NetworkDecision, type NetworkView } from './plan/network-change.js';
 export { planCluster } from './plan/plan-cluster.js';
 export { applyPlan, type ApplyOptions } from './store/apply.js';
-export { ObjectDecoder } from './store/object-decoder.js';
 export { readSdnObjects, selectSdnObjects, type SdnSnapshot } from './store/read.js';

@@ -2,17 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keysBelow } from '@podwire/cluster-state';
-import { createStoreSource, type ObjectSource } from '@podwire/objects';
+import { createStoreSource, ObjectDecoder, type ObjectSource } from '@podwire/objects';
 import type { Store } from '@podwire/store';
 import { createMemoryServer, type MemoryFaults } from '@podwire/store/memory';
-import {
-  applyPlan,
-  type ApplyOptions,
-  ObjectDecoder,
-  planCluster,
-  readSdnObjects,
-  type SdnCluster,
-} from '../src/index.js';
+import { applyPlan, type ApplyOptions, planCluster, readSdnObjects, type SdnCluster } from '../src/index.js';
 import { clusterNetwork, netNamespace, node, problemsOf, subnetOf, subnetsOf, vnidsOf } from './support.js';
 
 const clock = { now: () => 1_000, elapsed: () => 0, sleep: () => Promise.resolve() };

@@ -21,6 +21,8 @@ export { explainField, type FieldInfo } from './reading/schema-tree.js';
 export { findKind, groupOf, qualifiedName, requireKind } from './registry.js';
 export { createStoreSource, type StoreSourceOptions } from './sources/store-source.js';
 export { isEqual } from './sources/equal.js';
+export { ObjectDecoder } from './sources/object-decoder.js';
+export { type ObjectWrite, writeChanges, type WriteChangesOptions } from './sources/write-changes.js';
 export { keysOf } from './selectors/keys.js';
 export { parseSelector, type ParsedSelector, type ParseOptions } from './selectors/parse-selector.js';
 export type { Selector } from './selectors/selector.js';

@@ -2,6 +2,7 @@
 import type { Keys } from '@podwire/cluster-state';
 import {
   type AnyObject,
+  ObjectDecoder,
   type ObjectListing,
   type ObjectReference,
   objectsPrefix,
@@ -9,7 +10,6 @@ import {
 } from '@podwire/objects';
 import type { Expectation, Store } from '@podwire/store';
 import type { SdnObjects } from '../contract.js';
-import { ObjectDecoder } from './object-decoder.js';
 
 const group = 'network.openshift.io';
 

@@ -2,14 +2,13 @@
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
 import {
   type ClusterNode,
-  type ObjectDecoder,
   readSdnObjects,
   type SdnCluster,
   type SdnObjects,
   type SdnSnapshot,
 } from '@podwire/cluster-sdn';
 import { folders, type Keys, nodeKind } from '@podwire/cluster-state';
-import { objectKey } from '@podwire/objects';
+import { type ObjectDecoder, objectKey } from '@podwire/objects';
 import { decodeObject, type Item } from '@podwire/store';
 import { readFromHostSubnet, toClusterNode } from './node-identity.js';
 

@@ -1,7 +1,8 @@
 /** Keeps NetNamespaces and HostSubnets as the cluster needs them, for as long as there is a ClusterNetwork. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
-import { applyPlan, type ClusterPlan, type Cursors, ObjectDecoder, planCluster } from '@podwire/cluster-sdn';
+import { applyPlan, type ClusterPlan, type Cursors, planCluster } from '@podwire/cluster-sdn';
 import { PodwireError } from '@podwire/errors';
+import { ObjectDecoder } from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { Counters } from '../metrics.js';
 import { readSdnCluster } from './read-cluster.js';

@@ -1,8 +1,6 @@
 /** Decodes objects of a store. */
-import { decodeStoredObject } from '@podwire/objects';
 import type { Item } from '@podwire/store';
-
-type Decoded = ReturnType<typeof decodeStoredObject>;
+import { decode, type Decoded } from './store-object.js';
 
 interface Entry {
   readonly item: Item;
@@ -15,9 +13,7 @@ export class ObjectDecoder {
 
   /** @param items all there are: others are forgotten */
   decode(root: string, items: readonly Item[]): readonly Decoded[] {
-    const entries = items.map(
-      (item) => this.#find(item) ?? { item, decoded: decodeStoredObject(root, item) },
-    );
+    const entries = items.map((item) => this.#find(item) ?? { item, decoded: decode(root, item) });
     this.#known = new Map(entries.map((entry) => [entry.item.key, entry]));
     return entries.map(({ decoded }) => decoded);
   }
