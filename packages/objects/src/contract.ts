@@ -150,6 +150,7 @@ export interface ObjectSource {
   readonly name: string;
   get(reference: ObjectReference, options?: SourceCallOptions): Promise<StoredObject | undefined>;
   list(options?: ListOptions): Promise<ObjectListing>;
+  /** Of a kind with a `status`, that of what was there stays where the object has none. */
   save(object: AnyObject, origin: Origin | undefined, options?: SaveOptions): Promise<Saved>;
   /** @returns whether it was there, and the revision after it has gone */
   delete(

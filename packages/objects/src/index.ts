@@ -2,6 +2,17 @@ export * from './contract.js';
 export { type PortNumbers, protocolNumbers, readPorts, readProtocol } from './kinds/calico/text.js';
 export { serviceNameLabel } from './kinds/core/endpoint-slice.js';
 export { kinds } from './kinds/index.js';
+export {
+  type AddressRange,
+  formatRange,
+  mergeRanges,
+  parseExcludeIps,
+} from './kinds/kube-ovn/address-ranges.js';
+export { type GatewayNode, parseGatewayNodes } from './kinds/kube-ovn/gateway-nodes.js';
+export { providerBridge } from './kinds/kube-ovn/provider-network.js';
+export { findSubnetConflicts, type SubnetConflict } from './kinds/kube-ovn/subnet-conflicts.js';
+export { rangesOf, type SubnetRange } from './kinds/kube-ovn/subnet-ranges.js';
+export { defaultProvider, defaultVpc } from './kinds/kube-ovn/text.js';
 export { subject as policySubjectSchema } from './kinds/network-policy-api/peers.js';
 export { globalVnid, highestVnid, isVnid } from './kinds/openshift/vnid.js';
 export { networkAnnotations, type NetworkChange, parseNetworkChange } from './kinds/openshift/annotations.js';
@@ -23,6 +34,7 @@ export { createStoreSource, type StoreSourceOptions } from './sources/store-sour
 export { isEqual } from './sources/equal.js';
 export { ObjectDecoder } from './sources/object-decoder.js';
 export { type ObjectWrite, writeChanges, type WriteChangesOptions } from './sources/write-changes.js';
+export { withStatusOf } from './sources/status.js';
 export { keysOf } from './selectors/keys.js';
 export { parseSelector, type ParsedSelector, type ParseOptions } from './selectors/parse-selector.js';
 export type { Selector } from './selectors/selector.js';

@@ -48,12 +48,12 @@ async function compareAll(
   objects: readonly ReadObject[],
   signal: AbortSignal,
 ): Promise<readonly Difference[]> {
-  const { referenceOf } = await import('@podwire/objects');
+  const { referenceOf, withStatusOf } = await import('@podwire/objects');
   const differences: Difference[] = [];
   for (const { object } of objects) {
     const reference = referenceOf(object);
     const before = await readObject(() => source.get(reference, { signal }).then((found) => found?.object));
-    differences.push(await compare(reference, before, object));
+    differences.push(await compare(reference, before, withStatusOf(object, before)));
   }
   return differences;
 }

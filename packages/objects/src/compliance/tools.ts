@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PodwireError } from '@podwire/errors';
 import type { AnyObject, ObjectBatch, ObjectChange, ObjectReference } from '../contract.js';
-import type { NetworkPolicy } from '../kinds/types.js';
+import type { NetworkPolicy, Vlan } from '../kinds/types.js';
 
 /** Watches and what they wait for end after this many milliseconds: a case fails, it does not hang. */
 export const patience = 20_000;
@@ -24,6 +24,15 @@ export const namespaceObject = (name: string, labels: Record<string, string> = {
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name, labels },
+});
+
+/** A kind with a status, which controllers write. */
+export const vlan = (name: string, id: number, status?: Vlan['status']): Vlan => ({
+  apiVersion: 'kubeovn.io/v1',
+  kind: 'Vlan',
+  metadata: { name },
+  spec: { id, provider: 'net1' },
+  ...(status !== undefined && { status }),
 });
 
 export async function rejectsAs(work: Promise<unknown>, code: string): Promise<void> {

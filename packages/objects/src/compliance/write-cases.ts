@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AnyObject } from '../contract.js';
-import { namespaceObject, policy, policyReference, rejectsAs } from './tools.js';
+import { namespaceObject, policy, policyReference, rejectsAs, vlan } from './tools.js';
 import type { SourceCase } from './target.js';
 
 const origin = { file: 'web.yaml', line: 3, lines: { 'spec.ingress.0': 9 } };
@@ -131,6 +131,19 @@ export const writeCases: readonly SourceCase[] = [
         own.map(({ object }) => object),
         [namespaceObject(name, { tier: 'x' })],
       );
+    },
+  },
+  {
+    title: 'a status stays where an object comes without one',
+    run: async ({ source }, name) => {
+      const reference = { apiVersion: 'kubeovn.io/v1', kind: 'Vlan', name };
+      const status = { subnets: ['shop'] };
+      await source.save(vlan(name, 10, status), origin);
+      assert.equal((await source.save(vlan(name, 10), origin)).outcome, 'unchanged');
+      await source.save(vlan(name, 20), origin);
+      assert.deepEqual((await source.get(reference))?.object, vlan(name, 20, status));
+      await source.save(vlan(name, 20, { subnets: [] }), origin);
+      assert.deepEqual((await source.get(reference))?.object, vlan(name, 20, { subnets: [] }));
     },
   },
   {

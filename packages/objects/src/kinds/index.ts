@@ -5,6 +5,7 @@ import { endpointSliceKind } from './core/endpoint-slice.js';
 import { namespaceKind } from './core/namespace.js';
 import { serviceKind } from './core/service.js';
 import { eraseKind } from './define-kind.js';
+import { kubeOvnKinds } from './kube-ovn/index.js';
 import {
   adminNetworkPolicyKind,
   baselineAdminNetworkPolicyKind,
@@ -23,4 +24,5 @@ export const kinds: readonly KindDefinition[] = [
   eraseKind(clusterNetworkPolicyKind),
   ...calicoKinds,
   ...openshiftKinds,
+  ...kubeOvnKinds,
 ];

@@ -9,6 +9,11 @@ export type { CalicoTier } from './calico/tier.js';
 export type { EndpointSlice } from './core/endpoint-slice.js';
 export type { Namespace } from './core/namespace.js';
 export type { Service } from './core/service.js';
+export type { IP } from './kube-ovn/ip.js';
+export type { ProviderNetwork } from './kube-ovn/provider-network.js';
+export type { Subnet } from './kube-ovn/subnet.js';
+export type { Vlan } from './kube-ovn/vlan.js';
+export type { Vpc } from './kube-ovn/vpc.js';
 export type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,

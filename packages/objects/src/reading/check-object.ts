@@ -5,10 +5,16 @@ import { kinds } from '../kinds/index.js';
 import { findKind } from '../registry.js';
 import { cleanObject, isFields } from './clean.js';
 import { describeIssues, type FieldProblem } from './issues.js';
+import { fieldNames } from './schema-tree.js';
 
 export interface CheckOptions {
   /** Of objects whose kind lies in namespaces, and that name none; `default` by default. */
   readonly namespace?: string | undefined;
+  /**
+   * Reads `status`, of kinds that have one. Without it `status` is taken away, and the object is read as people write it: only a
+   * controller knows what it says.
+   */
+  readonly keepStatus?: boolean | undefined;
 }
 
 export type CheckedObject =
@@ -20,10 +26,12 @@ export type CheckedObject =
       readonly reference?: ObjectReference | undefined;
     };
 
+const withStatus = new Set(kinds.filter(({ schema }) => fieldNames(schema, []).includes('status')));
+
 /** Reads a value as an object of a registered kind: defaults filled in, everything unknown refused. Never throws. */
 export function checkObject(value: unknown, options: CheckOptions = {}): CheckedObject {
-  const clean = cleanObject(value);
-  const kind = isFields(clean) ? findKind(clean as unknown as KindName) : undefined;
+  const kind = isFields(value) ? findKind(value as unknown as KindName) : undefined;
+  const clean = cleanObject(value, options.keepStatus === true && kind !== undefined && withStatus.has(kind));
   if (kind === undefined)
     return { ok: false, problems: findKindProblems(clean), reference: guessReference(clean) };
   const complete = kind.namespaced ? fillNamespace(clean, options.namespace) : clean;

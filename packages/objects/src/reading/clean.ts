@@ -9,6 +9,7 @@ const keptByServer: ReadonlySet<string> = new Set([
   'selfLink',
   'managedFields',
   'ownerReferences',
+  'finalizers',
   'generateName',
 ]);
 
@@ -23,12 +24,17 @@ export const isFields = (value: unknown): value is Fields =>
 /**
  * An object as it was exported from an API server is read as one that was written by hand. An absent field and null mean the same
  * in Kubernetes; a null in a list is left there, since a rule of nothing would allow everything.
+ * @param keepStatus without it, `status` is taken away
  */
-export function cleanObject(value: unknown): unknown {
+export function cleanObject(value: unknown, keepStatus: boolean): unknown {
   const clean = dropNulls(value);
   if (!isFields(clean)) return clean;
-  const { status: _status, ...rest } = clean;
-  return isFields(rest['metadata']) ? { ...rest, metadata: dropKept(rest['metadata']) } : rest;
+  const { status, ...rest } = clean;
+  return {
+    ...rest,
+    ...(isFields(rest['metadata']) && { metadata: dropKept(rest['metadata']) }),
+    ...(keepStatus && status !== undefined && { status }),
+  };
 }
 
 const dropKept = (metadata: Fields): Fields =>

@@ -35,6 +35,7 @@ import { LastGood } from './directory/last-good.js';
 import { isEqual } from './equal.js';
 import { invalid, requireExpected, requireValid } from './failures.js';
 import { selects } from './selects.js';
+import { withStatusOf } from './status.js';
 
 export interface DirectorySourceOptions {
   /** It need not exist: the first object makes it. */
@@ -97,11 +98,12 @@ class DirectorySource implements ObjectSource {
   }
 
   async save(object: AnyObject, _origin: Origin | undefined, options: SaveOptions = {}): Promise<Saved> {
-    const valid = requireValid(object);
-    const reference = referenceOf(valid);
+    const checked = requireValid(object);
+    const reference = referenceOf(checked);
     return this.#locked(options.signal, async () => {
       const found = await this.#find(reference);
       requireExpected(reference, options.expect, found?.stored.revision);
+      const valid = withStatusOf(checked, found?.stored.object);
       if (found !== undefined && isEqual(found.stored.object, valid))
         return { outcome: 'unchanged', revision: found.stored.revision };
       const outcome = found === undefined ? 'created' : 'configured';

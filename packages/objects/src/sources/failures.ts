@@ -31,7 +31,7 @@ export function conflict(
 
 /** @throws PodwireError OBJECT_INVALID with each field that is wrong */
 export function requireValid(object: AnyObject): AnyObject {
-  const checked = checkObject(object);
+  const checked = checkObject(object, { keepStatus: true });
   if (checked.ok) return checked.object;
   const problems = checked.problems.map(({ path, message }) => `${formatPath(path)}: ${message}`);
   throw invalid(`${object.kind} ${object.metadata?.name}`, problems.join('; '));

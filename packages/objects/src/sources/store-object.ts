@@ -96,7 +96,7 @@ function check(
   from: Origin | undefined,
   created: number,
 ): Decoded {
-  const checked = checkObject(content);
+  const checked = checkObject(content, { keepStatus: true });
   const problems = checked.ok
     ? findStranger(root, checked.object, key)
     : checked.problems.map(({ path, message }) => `${formatPath(path)}: ${message}`);

@@ -22,6 +22,7 @@ import { referenceOf } from '../contract.js';
 import { isEqual } from './equal.js';
 import { conflict, invalid, requireExpected, requireValid } from './failures.js';
 import { selects } from './selects.js';
+import { withStatusOf } from './status.js';
 import { decode, encode, keyOf, objectsPrefix, referenceOfKey } from './store-object.js';
 
 export interface StoreSourceOptions {
@@ -69,11 +70,12 @@ class StoreSource implements ObjectSource {
   }
 
   async save(object: AnyObject, origin: Origin | undefined, options: SaveOptions = {}): Promise<Saved> {
-    const valid = requireValid(object);
-    const reference = referenceOf(valid);
+    const checked = requireValid(object);
+    const reference = referenceOf(checked);
     const found = await this.#store.get(keyOf(this.#root, reference), signalOf(options));
     requireExpected(reference, options.expect, found?.revision);
     const before = found === undefined ? undefined : decode(this.#root, found).stored;
+    const valid = withStatusOf(checked, before?.object);
     if (before !== undefined && isEqual(before.object, valid) && isEqual(before.origin, origin))
       return { outcome: 'unchanged', revision: before.revision };
     const text = encode(valid, origin, before?.created ?? this.#clock.now());

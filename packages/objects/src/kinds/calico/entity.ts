@@ -1,8 +1,8 @@
 /** One end of a connection, as Calico's rules describe it. */
 import { labelRule } from '@podwire/apimachinery';
 import { z } from 'zod';
-import { named } from '../shared/text.js';
-import { calicoPort, namespaceSelector, net, selector, unsupported } from './text.js';
+import { named, net } from '../shared/text.js';
+import { calicoPort, namespaceSelector, selector, unsupported } from './text.js';
 
 const mostNets = 10_000;
 const mostPorts = 1000;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import { clusterMetadata, namespacedMetadata, typeFields } from '../shared/metadata.js';
-import { net, unsupported } from './text.js';
+import { net } from '../shared/text.js';
+import { unsupported } from './text.js';
 
 const spec = z.strictObject({
   nets: z.array(net).max(100_000).default([]).describe('Prefixes or addresses.'),

@@ -1,5 +1,4 @@
-/** Text that Calico's kinds share: selectors, prefixes, ports, protocols. */
-import { formatPrefix, hostPrefix, parsePrefix, tryParseAddress } from '@podwire/addresses';
+/** Text that Calico's kinds share: selectors, ports, protocols. */
 import { z } from 'zod';
 import { keysOf } from '../../selectors/keys.js';
 import { parseSelector, type ParseOptions } from '../../selectors/parse-selector.js';
@@ -42,25 +41,6 @@ export const unsupported = (reason: string) =>
     .refine((value) => value === undefined, { error: `is not supported: ${reason}` })
     .optional()
     .describe('Not supported.');
-
-function toPrefix(text: string): string | undefined {
-  const address = tryParseAddress(text);
-  if (address !== undefined) return formatPrefix(hostPrefix(address));
-  try {
-    return formatPrefix(parsePrefix(text, { loose: true }));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A prefix, or an address: kept as a prefix. */
-export const net = z
-  .string()
-  .max(64)
-  .refine((text) => toPrefix(text) !== undefined, {
-    error: 'must be an address or a prefix: 10.0.0.1, 10.0.0.0/8 or fd00::/8',
-  })
-  .overwrite((text) => toPrefix(text) ?? text);
 
 const ports = /^(\d{1,5})(?::(\d{1,5}))?$/;
 const portName = /^[A-Za-z0-9_.-]{1,128}$/;

@@ -1,5 +1,5 @@
 /** Text with a rule of its own: names, labels, prefixes, ports. */
-import { formatPrefix, parsePrefix, tryParseAddress } from '@podwire/addresses';
+import { formatPrefix, hostPrefix, parsePrefix, tryParseAddress } from '@podwire/addresses';
 import { isQualifiedName, labelValueRule, type NameRule, portNameRule } from '@podwire/apimachinery';
 import { z } from 'zod';
 
@@ -36,6 +36,21 @@ function isPrefix(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A prefix, or an address: kept as a prefix. */
+export const net = z
+  .string()
+  .max(64)
+  .refine((text) => toPrefix(text) !== undefined, {
+    error: 'must be an address or a prefix: 10.0.0.1, 10.0.0.0/8 or fd00::/8',
+  })
+  .overwrite((text) => toPrefix(text) ?? text);
+
+function toPrefix(text: string): string | undefined {
+  const host = tryParseAddress(text);
+  if (host !== undefined) return formatPrefix(hostPrefix(host));
+  return isPrefix(text) ? formatPrefix(parsePrefix(text, { loose: true })) : undefined;
 }
 
 export const address = z.string().refine((text) => tryParseAddress(text) !== undefined, {

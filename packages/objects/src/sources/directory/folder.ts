@@ -104,9 +104,9 @@ export async function readFile(
   const revision = Number(times.mtimeNs / 1000n);
   const created = Number(times.birthtimeMs > 0n ? times.birthtimeMs : times.mtimeMs);
   const base = { path: file, revision, stamp };
-  const read = text === undefined ? unreadableFile(file) : readObjects(text, file);
+  const read = text === undefined ? unreadableFile(file) : readObjects(text, file, { keepStatus: true });
   const old = read.problems.length > 0 && before === undefined ? await loadGood?.(file) : undefined;
-  const { objects } = old === undefined ? read : readObjects(old, file);
+  const { objects } = old === undefined ? read : readObjects(old, file, { keepStatus: true });
   const stored = objects.map(({ object, origin }) => ({ object, origin, revision, created }));
   const good = stored.map(({ object }) => referenceOf(object));
   const isKnown = read.problems.length === 0 || before === undefined;
