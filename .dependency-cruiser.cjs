@@ -69,8 +69,23 @@ const below = {
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
   'cluster-sdn': ['errors', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
-  'cluster-ovn': ['platform', 'errors', 'addresses', 'engine', 'planner', northboundResources],
-  controller: ['errors', 'platform', 'store', 'objects', 'cluster-state', 'cluster-ipam', 'cluster-sdn'],
+  'cluster-ovn': [
+    ...['platform', 'errors', 'addresses', 'store', 'cluster-state', 'objects', 'engine', 'planner'],
+    northboundResources,
+  ],
+  controller: [
+    ...[
+      'errors',
+      'platform',
+      'store',
+      'objects',
+      'cluster-state',
+      'cluster-ipam',
+      'cluster-sdn',
+      'cluster-ovn',
+    ],
+    ...['engine', 'desired-state', 'ovsdb', 'backends/ovsdb'],
+  ],
   bird: ['errors', 'platform', 'addresses'],
   'calico-import': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam', 'objects'],
   testbed: [

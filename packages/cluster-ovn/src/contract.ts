@@ -1,5 +1,7 @@
 /** Facts that plans of the logical network read: what is wanted of Kube-OVN's objects, without their history. */
 
+import type { PodwireError } from '@podwire/errors';
+
 /** A router of its own for the subnets in it; those of different VPCs do not reach each other. */
 export interface OvnVpc {
   /** The one that nodes are in. Its pods reach the outside through their nodes. */
@@ -23,6 +25,8 @@ export interface OvnSubnet {
   readonly egress: Egress;
   /** Its pods are on a network outside of OVN, which has the gateway. */
   readonly underlay?: Underlay | undefined;
+  /** Why it cannot be made or changed as it is: the rows of before stay. */
+  readonly fault?: PodwireError | undefined;
 }
 
 export interface SubnetRange {

@@ -4,3 +4,7 @@ export { topologyPlans } from './topology/plans.js';
 export { annotationNames, type Annotations, readAllocation } from './pods/annotations.js';
 export type * from './pods/contract.js';
 export { planAddresses } from './pods/plan-addresses.js';
+export type * from './cluster/contract.js';
+export { listDefaults } from './cluster/defaults.js';
+export { planOvnCluster } from './cluster/plan-cluster.js';
+export { type OvnSnapshot, readOvnObjects } from './store/read.js';

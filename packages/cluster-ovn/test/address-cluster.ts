@@ -93,5 +93,5 @@ export const addressesOf = ({ pods }: OvnCluster): string[] =>
       `${namespace}/${name} ${annotations[annotationNames.addresses] ?? '-'}`,
   );
 
-export const problemsOf = ({ problems }: AddressPlan): string[] =>
+export const problemsOf = ({ problems }: Pick<AddressPlan, 'problems'>): string[] =>
   problems.map(({ code, message }) => `${code} ${message}`);

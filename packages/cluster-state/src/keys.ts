@@ -29,6 +29,10 @@ export interface Keys {
   readonly poolsGeneration: string;
   /** Written with every VNID and every subnet of OpenShift SDN that is handed out or comes back, so that none has two owners. */
   readonly sdnGeneration: string;
+  /** The lock of the leader election of those controllers that write OVN's northbound database. */
+  readonly ovnLeader: string;
+  /** Written with every address of Kube-OVN that is handed out or comes back, so that none has two owners. */
+  readonly ovnGeneration: string;
 }
 
 /** The folders of the store; their names are older than those used here. Every node watches `shared`. */
@@ -66,5 +70,7 @@ export function keysBelow(root: string): Keys {
     leader: `${root}/leader`,
     poolsGeneration: `${root}/pools-generation`,
     sdnGeneration: `${root}/sdn-generation`,
+    ovnLeader: `${root}/ovn-leader`,
+    ovnGeneration: `${root}/ovn-generation`,
   };
 }

@@ -7,3 +7,11 @@ export {
 } from './controller.js';
 export { type Decision, evaluateNode, type NodeObservation, type Times } from './evaluate-node.js';
 export { type ControllerMetrics, renderMetrics } from './metrics.js';
+export {
+  createOvnController,
+  type OvnController,
+  type OvnControllerOptions,
+  ovnDefaults,
+  runOvnController,
+  type RunOvnOptions,
+} from './ovn/ovn-controller.js';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { compact } from '@podwire/platform';
-import { readDuration } from '../cluster/arguments.js';
+import type { Command } from 'commander';
+import { readDuration, readList } from '../cluster/arguments.js';
 import { addStore, requireCluster } from '../cluster/options.js';
 import { serveMetrics } from '../cluster/serve-metrics.js';
 import { addExamples, optionsOf } from '../command.js';
@@ -13,6 +13,9 @@ interface Options {
   readonly grace?: number;
   readonly lease?: number;
   readonly metrics?: string;
+  readonly northbound?: readonly string[];
+  readonly joinCidr?: string;
+  readonly podCidr?: string;
 }
 
 /** `podwire controller`: until SIGTERM or SIGINT. */
@@ -30,48 +33,89 @@ export function define(command: Command, io: Io): void {
     .option('--grace <duration>', 'how long a problem must persist before it is repaired (15m)', readDuration)
     .option('--lease <duration>', 'time until another controller leads (15s)', readDuration)
     .option('--metrics <listen>', 'serve metrics for Prometheus at HOST:PORT')
+    .option(
+      '--northbound <endpoints>',
+      'write the logical network of Kube-OVN’s objects into this northbound database of OVN: unix:PATH, tcp:HOST:PORT; of a cluster all of them, by commas',
+      readList,
+    )
+    .option('--join-cidr <cidr>', 'addresses of the subnet join, where it is not there yet (100.64.0.0/16)')
+    .option(
+      '--pod-cidr <cidr>',
+      'addresses of the subnet ovn-default, where it is not there yet (10.16.0.0/16)',
+    )
     .action(() => run(command, io));
   addStore(command);
   addExamples(command, [
     ['podwire controller --store etcd://10.0.0.1:2379', ''],
     ['podwire controller --config /etc/podwire/agent.yaml --metrics 127.0.0.1:9402', ''],
     ['podwire controller --store embedded:/var/lib/podwire/store --vanish-after 1h', ''],
+    ['podwire controller --config /etc/podwire/agent.yaml --northbound unix:/run/ovn/ovnnb_db.sock', ''],
   ]);
 }
 
 async function run(command: Command, io: Io): Promise<void> {
   const options = optionsOf(command) as Options;
   const place = await requireCluster(command, io);
-  const [{ runController, renderMetrics }, { createLog }, { systemClock }, os] = await Promise.all([
-    import('@podwire/controller'),
-    import('@podwire/agent/log'),
-    import('@podwire/platform'),
-    import('node:os'),
-  ]);
+  const [{ runController, runOvnController, renderMetrics }, { createLog }, { systemClock }, os] =
+    await Promise.all([
+      import('@podwire/controller'),
+      import('@podwire/agent/log'),
+      import('@podwire/platform'),
+      import('node:os'),
+    ]);
   const name = options.name ?? `${os.hostname()}/${process.pid}`;
   const log = createLog({ level: io.env['PODWIRE_LOG_LEVEL'] ?? 'info', nodeName: os.hostname() });
   const vanishAfter = options.vanishAfter ?? place.vanishAfter;
+  const clock = io.cluster?.clock ?? systemClock;
+  const shared = {
+    store: place.spec,
+    root: place.root,
+    clock,
+    log,
+    name,
+    ...compact({ ttl: options.lease }),
+  };
+  const { northbound } = options;
+  const defaults = compact({ joinCidr: options.joinCidr, defaultCidr: options.podCidr });
   await untilInterrupted(io, async (signal) => {
     let stopMetrics: (() => Promise<void>) | undefined;
-    try {
-      await runController(
+    const lead = (either: AbortSignal): Promise<void> =>
+      runController(
         {
-          store: place.spec,
-          root: place.root,
-          clock: io.cluster?.clock ?? systemClock,
-          log,
-          name,
-          ...compact({ evictionTimeout: vanishAfter, grace: options.grace, ttl: options.lease }),
+          ...shared,
+          ...compact({ evictionTimeout: vanishAfter, grace: options.grace }),
           onStart: async (controller) => {
             log.info({ name, store: place.spec.kind, root: place.root }, 'the controller is a candidate');
             if (options.metrics === undefined) return;
             stopMetrics = await serveMetrics(options.metrics, () => renderMetrics(controller.metrics()));
           },
         },
-        signal,
+        either,
       );
+    const leadOvn = (either: AbortSignal): Promise<void> =>
+      northbound === undefined
+        ? Promise.resolve()
+        : runOvnController({ ...shared, northbound, defaults }, either);
+    try {
+      await runTogether([lead, leadOvn], signal);
     } finally {
       await stopMetrics?.();
     }
   });
+}
+
+/** Until all have ended; the first that fails ends the others. */
+async function runTogether(
+  tasks: readonly ((signal: AbortSignal) => Promise<void>)[],
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const running = tasks.map((task) => task(either));
+  try {
+    await Promise.all(running);
+  } finally {
+    over.abort();
+    await Promise.allSettled(running);
+  }
 }

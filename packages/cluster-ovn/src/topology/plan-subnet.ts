@@ -9,10 +9,12 @@ import { routerMac, vendor } from './rows.js';
 /**
  * The switch of a subnet, its way to the router or to the network outside, and who its pods leave the cluster through. Its number of rows
  * grows with the nodes and not with the pods.
+ * @throws PodwireError where the subnet contradicts something: its rows stay as they are
  */
 export function planSubnet(name: string, read: Read): Planned<Resource> | undefined {
   const subnet = read(`ovn-subnet/${name}`);
   if (subnet === undefined) return undefined;
+  if (subnet.fault !== undefined) throw subnet.fault;
   const own: Resource = { kind: 'logical-switch', name, externalIds: vendor };
   if (subnet.underlay !== undefined) return { resources: [own, planLocalnet(name, subnet.underlay)] };
   const vpc = read(`ovn-vpc/${subnet.vpc}`);

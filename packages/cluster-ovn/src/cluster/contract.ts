@@ -1,0 +1,55 @@
+/** One look at the cluster, and the plan that is made of it. */
+import type { PodwireError } from '@podwire/errors';
+import type { IP, ObjectWrite, StoredObject, Subnet, UnreadableObject, Vlan, Vpc } from '@podwire/objects';
+import type { OvnNode, OvnPod, OvnSubnet, OvnVpc } from '../contract.js';
+import type { SubnetCursors } from '../pods/contract.js';
+
+/** The objects of Kube-OVN, as of one look at their source. */
+export interface OvnObjects {
+  readonly subnets: readonly StoredObject<Subnet>[];
+  readonly vpcs: readonly StoredObject<Vpc>[];
+  readonly vlans: readonly StoredObject<Vlan>[];
+  readonly ips: readonly StoredObject<IP>[];
+  /** Objects of these kinds whose content cannot be read. They are left alone. */
+  readonly unreadable: readonly UnreadableObject[];
+}
+
+export interface OvnClusterNode {
+  readonly name: string;
+  /** By which other nodes and pods know it. */
+  readonly addresses: readonly string[];
+  /** It may be a gateway: its agent is connected to the store. */
+  readonly isReachable: boolean;
+}
+
+export interface OvnLook {
+  readonly objects: OvnObjects;
+  /** All there are. */
+  readonly nodes: readonly OvnClusterNode[];
+}
+
+/** Of the subnets that are made where they are missing. */
+export interface OvnDefaults {
+  /** Addresses of the subnet `join`: `100.64.0.0/16`, or one of each family. */
+  readonly joinCidr: string;
+  /** Addresses of the subnet `ovn-default`. */
+  readonly defaultCidr: string;
+}
+
+/** Facts that plans of the logical network read, by name. */
+export interface OvnFacts {
+  readonly vpcs: ReadonlyMap<string, OvnVpc>;
+  readonly subnets: ReadonlyMap<string, OvnSubnet>;
+  readonly nodes: ReadonlyMap<string, OvnNode>;
+  readonly pods: ReadonlyMap<string, OvnPod>;
+}
+
+export interface OvnPlan {
+  /** In their order. */
+  readonly changes: readonly (ObjectWrite & { readonly reason: string })[];
+  /** Coded errors; the rest is planned. */
+  readonly problems: readonly PodwireError[];
+  readonly cursors: SubnetCursors;
+  /** Of what is stored already: nothing is in the logical network that is not written down. */
+  readonly facts: OvnFacts;
+}

@@ -1,0 +1,85 @@
+/** Objects as plans read them, and back. Pure. */
+import { defaultVpc, type IP, parseGatewayNodes, type Subnet, type Vpc } from '@podwire/objects';
+import type { Allocation } from '../allocation/subnet-addresses.js';
+import type { Egress, OvnNode, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
+import type { IpObject, PodSubnet } from '../pods/contract.js';
+import type { OvnClusterNode } from './contract.js';
+
+export const toVpc = ({ metadata: { name }, spec: { staticRoutes } }: Vpc): OvnVpc => ({
+  isDefault: name === defaultVpc,
+  staticRoutes,
+});
+
+const rangesOf = ({ spec: { cidrBlock, gateway } }: Subnet): SubnetRange[] => {
+  const gateways = gateway.split(',');
+  return cidrBlock.split(',').map((cidr, at) => ({ cidr, gateway: gateways[at]! }));
+};
+
+/** @param isReachable nodes for which it is false are no gateways for now */
+export const toSubnet = (
+  subnet: Subnet,
+  underlay: Underlay | undefined,
+  isReachable: (node: string) => boolean,
+): OvnSubnet => ({
+  ...{ vpc: subnet.spec.vpc, ranges: rangesOf(subnet), underlay },
+  egress: readEgress(subnet, isReachable),
+});
+
+const readEgress = (
+  { spec: { gatewayType, gatewayNode } }: Subnet,
+  isReachable: (node: string) => boolean,
+): Egress =>
+  gatewayType === 'distributed'
+    ? { type: 'distributed' }
+    : {
+        type: 'centralized',
+        nodes: parseGatewayNodes(gatewayNode)
+          .map(({ node }) => node)
+          .filter(isReachable),
+      };
+
+export const toPodSubnet = (subnet: Subnet, underlay: Underlay | undefined): PodSubnet => ({
+  ...{ name: subnet.metadata.name, vpc: subnet.spec.vpc, ranges: rangesOf(subnet), underlay },
+  excludeIps: subnet.spec.excludeIps,
+  ...{ isDefault: subnet.spec.default, namespaces: subnet.spec.namespaces },
+});
+
+const addressesOf = ({ ipAddress }: IP['spec']): string[] => ipAddress.split(',');
+
+/** The UID and the stateful set of the pod are annotations: Kube-OVN's objects have no place for them. */
+const ipAnnotations = {
+  podUid: 'podwire/pod-uid',
+  statefulSet: 'podwire/stateful-set',
+} as const;
+
+export function toIpObject({ metadata: { name, annotations = {} }, spec }: IP): IpObject {
+  const { namespace, podName, subnet, macAddress: mac, nodeName } = spec;
+  return {
+    ...{ name, namespace, podName, subnet, addresses: addressesOf(spec), mac },
+    node: nodeName === '' ? undefined : nodeName,
+    podUid: annotations[ipAnnotations.podUid],
+    statefulSet: annotations[ipAnnotations.statefulSet],
+  };
+}
+
+/** Kube-OVN's own labels: its commands select by them. @returns what the schema of an IP reads */
+export function fromIpObject(ip: IpObject): Readonly<Record<string, unknown>> {
+  const { name, namespace, podName, subnet, addresses, mac, node, podUid, statefulSet } = ip;
+  const annotations = {
+    ...(podUid === undefined ? {} : { [ipAnnotations.podUid]: podUid }),
+    ...(statefulSet === undefined ? {} : { [ipAnnotations.statefulSet]: statefulSet }),
+  };
+  return {
+    ...{ apiVersion: 'kubeovn.io/v1', kind: 'IP' },
+    metadata: { name, labels: { 'ovn.kubernetes.io/subnet': subnet, [subnet]: '' }, annotations },
+    spec: {
+      ...{ podName, namespace, subnet, ipAddress: addresses.join(','), macAddress: mac },
+      nodeName: node ?? '',
+    },
+  };
+}
+
+export const toNode = (
+  { addresses }: Pick<OvnClusterNode, 'addresses'>,
+  { addresses: joinAddresses, mac }: Allocation,
+): OvnNode => ({ mac, joinAddresses, addresses });

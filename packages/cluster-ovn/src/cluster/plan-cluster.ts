@@ -1,0 +1,93 @@
+/** The whole plan of a look. Pure: the same look and cursors always give the same plan. */
+import { PodwireError } from '@podwire/errors';
+import { type AnyObject, checkObject, type ObjectWrite, referenceKey } from '@podwire/objects';
+import type { OvnNode } from '../contract.js';
+import type { IpObject, OvnChange, SubnetCursors } from '../pods/contract.js';
+import { planAddresses } from '../pods/plan-addresses.js';
+import { nodePortName } from '../topology/names.js';
+import type { OvnClusterNode, OvnFacts, OvnLook, OvnObjects, OvnPlan } from './contract.js';
+import { fromIpObject, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
+import { listMissing } from './defaults.js';
+import { type CheckedSubnet, checkSubnets } from './subnets.js';
+
+/**
+ * Plans the objects that are missing, addresses of nodes, and the facts of the logical network.
+ * @param defaults of `listDefaults`
+ * @param cursors of the plan before: only a hint
+ */
+export function planOvnCluster(
+  { objects, nodes }: OvnLook,
+  defaults: readonly AnyObject[],
+  cursors?: SubnetCursors,
+): OvnPlan {
+  const missing = listMissing(defaults, objects).map((after) => ({ after, reason: 'it was not there' }));
+  const checked = checkSubnets(objects);
+  const ips = objects.ips.map(({ object }) => toIpObject(object));
+  const sound = checked.subnets.filter(({ fault }) => fault === undefined);
+  const addresses = planAddresses(
+    {
+      ...{ nodes, ips, pods: [], statefulSets: [], encapsulation: 'geneve' },
+      subnets: sound.map(({ subnet, underlay }) => toPodSubnet(subnet, underlay)),
+    },
+    cursors,
+  );
+  return {
+    changes: [...missing, ...addresses.changes.flatMap((change) => toWrite(change, objects))],
+    problems: [...objects.unreadable.map(describeUnreadable), ...checked.problems, ...addresses.problems],
+    cursors: addresses.cursors,
+    facts: readFacts(objects, checked.subnets, nodes, ips),
+  };
+}
+
+function toWrite(change: OvnChange, { ips }: OvnObjects): (ObjectWrite & { readonly reason: string })[] {
+  if (change.type === 'annotate') return [];
+  const name = change.type === 'put-ip' ? change.ip.name : change.name;
+  const before = ips.find(({ object }) => object.metadata.name === name);
+  if (change.type === 'put-ip') return [{ before, after: checkIp(change.ip), reason: 'it has addresses' }];
+  return before === undefined ? [] : [{ before, reason: change.reason }];
+}
+
+/** @throws Error for what the schema of an IP does not take */
+function checkIp(ip: IpObject): AnyObject {
+  const checked = checkObject(fromIpObject(ip));
+  if (checked.ok) return checked.object;
+  throw new Error(`IP ${ip.name}: ${checked.problems.map(({ message }) => message).join('; ')}`);
+}
+
+const describeUnreadable = ({ reference, problems }: OvnObjects['unreadable'][number]): PodwireError =>
+  new PodwireError(
+    'OBJECT_INVALID',
+    `${referenceKey(reference)}: ${problems.map(({ message }) => message).join('; ')}`,
+    {
+      action: 'Correct or delete the object. Until then it is left alone.',
+    },
+  );
+
+function readFacts(
+  { vpcs }: OvnObjects,
+  subnets: readonly CheckedSubnet[],
+  nodes: readonly OvnClusterNode[],
+  ips: readonly IpObject[],
+): OvnFacts {
+  const reachable = new Set(nodes.filter(({ isReachable }) => isReachable).map(({ name }) => name));
+  return {
+    vpcs: new Map(vpcs.map(({ object }) => [object.metadata.name, toVpc(object)])),
+    subnets: new Map(
+      subnets.map(({ subnet, underlay, fault }) => [
+        subnet.metadata.name,
+        {
+          ...toSubnet(subnet, underlay, (node) => reachable.has(node)),
+          ...(fault === undefined ? {} : { fault }),
+        },
+      ]),
+    ),
+    nodes: new Map(nodes.flatMap((node) => findNode(node, ips))),
+    pods: new Map(),
+  };
+}
+
+/** A node without an IP object is not in the logical network yet. */
+function findNode(node: OvnClusterNode, ips: readonly IpObject[]): [string, OvnNode][] {
+  const ip = ips.find(({ name }) => name === nodePortName(node.name));
+  return ip === undefined ? [] : [[node.name, toNode(node, ip)]];
+}

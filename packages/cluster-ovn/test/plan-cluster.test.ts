@@ -1,0 +1,144 @@
+import { listDefaults, type OvnLook, type OvnPlan, planOvnCluster } from '@podwire/cluster-ovn';
+import { type AnyObject, checkObject, type StoredObject } from '@podwire/objects';
+import { describe, expect, it } from 'vitest';
+import { problemsOf } from './address-cluster.js';
+
+const defaults = listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/16' });
+
+let revision = 0;
+
+const stored = (object: AnyObject): StoredObject => ({ object, revision: ++revision, created: revision });
+
+function make(kind: string, name: string, spec: Readonly<Record<string, unknown>>): StoredObject {
+  const checked = checkObject({ apiVersion: 'kubeovn.io/v1', kind, metadata: { name }, spec });
+  if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
+  return stored(checked.object);
+}
+
+const nodeOf = (name: string, isReachable = true) => ({ name, addresses: ['192.0.2.1'], isReachable });
+
+function lookOf(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): OvnLook {
+  const ofKind = (kind: string) => objects.filter(({ object }) => object.kind === kind) as never;
+  const lists = { subnets: ofKind('Subnet'), vpcs: ofKind('Vpc'), vlans: ofKind('Vlan'), ips: ofKind('IP') };
+  return { objects: { ...lists, unreadable: [] }, nodes };
+}
+
+/** Those that are left when the changes were made. */
+function settle(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): StoredObject[] {
+  const { changes } = planOvnCluster(lookOf(objects, nodes), defaults);
+  return changes.reduce(
+    (left, { before, after }) => [
+      ...left.filter((one) => one !== before),
+      ...(after === undefined ? [] : [stored(after)]),
+    ],
+    [...objects],
+  );
+}
+
+const writesOf = ({ changes }: OvnPlan): string[] =>
+  changes.map(({ before, after }) => {
+    const { kind, metadata } = after ?? before.object;
+    return `${after === undefined ? 'delete' : before === undefined ? 'create' : 'change'} ${kind} ${metadata.name}`;
+  });
+
+describe('a cluster', () => {
+  it('gets the objects that each one has, and is in order then', () => {
+    const plan = planOvnCluster(lookOf([]), defaults);
+    expect(writesOf(plan)).toEqual([
+      'create Vpc ovn-cluster',
+      'create Subnet join',
+      'create Subnet ovn-default',
+    ]);
+    expect(plan.facts.subnets.size).toBe(0);
+    const again = planOvnCluster(lookOf(settle([])), defaults);
+    expect(again).toMatchObject({ changes: [], problems: [] });
+    expect([...again.facts.subnets.keys()].sort()).toEqual(['join', 'ovn-default']);
+    expect(again.facts.vpcs.get('ovn-cluster')).toMatchObject({ isDefault: true });
+  });
+
+  it('that has a default subnet of another name gets none', () => {
+    const own = make('Subnet', 'pods', { cidrBlock: '10.20.0.0/16', default: true });
+    expect(writesOf(planOvnCluster(lookOf([own]), defaults))).toEqual([
+      'create Vpc ovn-cluster',
+      'create Subnet join',
+    ]);
+  });
+
+  it('leaves alone what cannot be read', () => {
+    const reference = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', name: 'join' };
+    const problems = [{ file: 'a.yaml', line: 1, message: 'spec.cidrBlock: is missing' }];
+    const look = lookOf([]);
+    const objects = { ...look.objects, unreadable: [{ reference, revision: 1, problems }] };
+    const plan = planOvnCluster({ ...look, objects }, defaults);
+    expect(writesOf(plan)).not.toContain('create Subnet join');
+    expect(problemsOf(plan)).toEqual([
+      'OBJECT_INVALID kubeovn.io/v1 Subnet join: spec.cidrBlock: is missing',
+    ]);
+  });
+});
+
+describe('a node', () => {
+  it('is in the logical network as soon as its IP object is stored', () => {
+    const objects = settle([]);
+    const first = planOvnCluster(lookOf(objects, [nodeOf('n1')]), defaults);
+    expect(writesOf(first)).toEqual(['create IP node-n1']);
+    expect(first.facts.nodes.size).toBe(0);
+    const second = planOvnCluster(lookOf(settle(objects, [nodeOf('n1')]), [nodeOf('n1')]), defaults);
+    expect(second.changes).toEqual([]);
+    expect(second.facts.nodes.get('n1')).toMatchObject({
+      joinAddresses: ['100.64.0.2'],
+      addresses: ['192.0.2.1'],
+    });
+  });
+
+  it('that is gone takes its IP object with it', () => {
+    const objects = settle(settle([]), [nodeOf('n1')]);
+    const plan = planOvnCluster(lookOf(objects), defaults);
+    expect(writesOf(plan)).toEqual(['delete IP node-n1']);
+    expect(plan.facts.nodes.size).toBe(0);
+  });
+});
+
+describe('a subnet', () => {
+  const blue = (spec: Readonly<Record<string, unknown>> = {}) =>
+    make('Subnet', 'blue', { cidrBlock: '10.17.0.0/16,fd17::/64', ...spec });
+  const factOf = (objects: readonly StoredObject[], nodes?: OvnLook['nodes']) =>
+    planOvnCluster(lookOf([...settle([]), ...objects], nodes), defaults).facts.subnets.get('blue');
+
+  it('has its ranges with their gateways', () => {
+    expect(factOf([blue()])?.ranges).toEqual([
+      { cidr: '10.17.0.0/16', gateway: '10.17.0.1' },
+      { cidr: 'fd17::/64', gateway: 'fd17::1' },
+    ]);
+  });
+
+  it('leaves through those of its gateways that are reachable', () => {
+    const central = blue({ gatewayType: 'centralized', gatewayNode: 'n1,n2,n3' });
+    const nodes = [nodeOf('n1'), nodeOf('n2', false)];
+    expect(factOf([central], nodes)?.egress).toEqual({ type: 'centralized', nodes: ['n1'] });
+    expect(factOf([blue()], nodes)?.egress).toEqual({ type: 'distributed' });
+  });
+
+  it('is on the VLAN that it names', () => {
+    const vlan = make('Vlan', 'v10', { id: 10, provider: 'net1' });
+    expect(factOf([blue({ vlan: 'v10' }), vlan])?.underlay).toEqual({ provider: 'net1', vlan: 10 });
+  });
+
+  it.each([
+    ['a VLAN', { vlan: 'v9' }, 'spec.vlan: there is no Vlan v9'],
+    ['a VPC', { vpc: 'red' }, 'spec.vpc: there is no Vpc red'],
+  ])('that names %s which is not there stays as it was, and is no overlay instead', (_, spec, message) => {
+    const plan = planOvnCluster(lookOf([...settle([]), blue(spec)]), defaults);
+    expect(problemsOf(plan)).toEqual([`OVN_CONFLICT Subnet blue: ${message}`]);
+    expect(plan.facts.subnets.get('blue')?.fault?.message).toBe(`Subnet blue: ${message}`);
+  });
+
+  it('that overlaps an older one is not made; the older one is', () => {
+    const plan = planOvnCluster(
+      lookOf([...settle([]), blue(), make('Subnet', 'aqua', { cidrBlock: '10.17.5.0/24' })]),
+      defaults,
+    );
+    expect(plan.facts.subnets.get('blue')?.fault).toBeUndefined();
+    expect(plan.facts.subnets.get('aqua')?.fault?.message).toContain('10.17.5.0/24 overlaps 10.17.0.0/16');
+  });
+});

@@ -1,0 +1,104 @@
+/** The logical network of Kube-OVN in OVN's northbound database, as it shall be by the facts of the last look. */
+import { createNorthboundBackend } from '@podwire/backend-ovsdb/northbound';
+import { type OvnFacts, topologyPlans } from '@podwire/cluster-ovn';
+import { DesiredState } from '@podwire/desired-state';
+import { type Change, type Changes, createEngine, type Engine, type Hint } from '@podwire/engine';
+import { isEqual } from '@podwire/objects';
+import type { OvsdbClient } from '@podwire/ovsdb';
+import type { Log } from '@podwire/platform';
+
+const noFacts: OvnFacts = { vpcs: new Map(), subnets: new Map(), nodes: new Map(), pods: new Map() };
+
+/** Facts by the kind of scope that each is planned from. */
+const scopesOf = ({ vpcs, subnets, nodes, pods }: OvnFacts) => ({
+  'ovn-vpc': vpcs,
+  'ovn-subnet': subnets,
+  'ovn-node': nodes,
+  'ovn-pod': pods,
+});
+
+export class LogicalNetwork {
+  readonly #engine: Engine;
+  readonly #desired: DesiredState;
+  readonly #changes: readonly Changes[];
+  #facts = noFacts;
+
+  /** @param client of the database `OVN_Northbound`; it is closed with this */
+  constructor(client: OvsdbClient, log: Log) {
+    const backend = createNorthboundBackend(client);
+    this.#engine = createEngine({ backends: [backend] });
+    this.#changes = (backend.changes ?? []).map((feed) => feed.open());
+    this.#desired = new DesiredState({ kinds: this.#engine.kinds, log });
+    for (const [kind, plan] of Object.entries(topologyPlans))
+      this.#desired.register({ kind, plan, ownerOf: (id) => `${kind}:${id}` });
+    this.#desired.addFacts({
+      'ovn-vpc': (name) => this.#facts.vpcs.get(name),
+      'ovn-subnet': (name) => this.#facts.subnets.get(name),
+      'ovn-node': (name) => this.#facts.nodes.get(name),
+      'ovn-nodes': () => this.#facts.nodes,
+      'ovn-pod': (id) => this.#facts.pods.get(id),
+    });
+  }
+
+  /** Why scopes could not be planned or applied. */
+  get problems(): readonly unknown[] {
+    return [...this.#desired.problems().values()];
+  }
+
+  /** Reports if others have touched rows of ours since the last call, or may have. Costs nothing where they have not. */
+  readDrift(): boolean {
+    const hints = this.#changes.flatMap((changes) => changes.read().hints);
+    if (hints.length === 0) return false;
+    const planned = this.#desired.planner.planned();
+    return hints.some(
+      ({ lost, marked, keys }: Hint) => lost ?? marked ?? keys.some((key) => planned.has(key)),
+    );
+  }
+
+  /** Other facts than before; applied by {@link follow} or {@link reconcile}. */
+  take(facts: OvnFacts): void {
+    const [before, after] = [scopesOf(this.#facts), scopesOf(facts)];
+    this.#facts = facts;
+    const { planner } = this.#desired;
+    for (const kind of Object.keys(after) as (keyof typeof after)[]) {
+      const changed = listChanged(before[kind], after[kind]);
+      const names = changed.map((name) => `${kind}/${name}` as const);
+      for (const name of names) planner.markScope(name);
+      // Plans of other scopes read it, too.
+      planner.noteChanged(names);
+      if (kind === 'ovn-node') planner.noteMembers('ovn-nodes', changed);
+    }
+  }
+
+  /** Applies what has changed since the last call. @throws the first error, when all else has been done */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { failed } = await this.#desired.follow({ engine: this.#engine, signal });
+    for (const error of failed.values()) throw error as Error;
+  }
+
+  /**
+   * Holds all of it against what is in the database, and puts that right.
+   * @param keepLeftovers rows that no scope wants stay: not all objects could be read
+   * @throws PodwireError when it could not be done
+   */
+  async reconcile(keepLeftovers: boolean, signal: AbortSignal): Promise<readonly Change[]> {
+    await this.#desired.plan(signal);
+    // A subnet with a fault has what it had before, and a process that has just started does not know that.
+    const isPartial = keepLeftovers || this.problems.length > 0;
+    const changes = await this.#desired.reconcile({ engine: this.#engine, signal, keepLeftovers: isPartial });
+    const failed = changes.find(({ error }) => error !== undefined);
+    if (failed !== undefined) throw failed.error as Error;
+    return changes;
+  }
+
+  close(): Promise<void> {
+    for (const changes of this.#changes) changes.close();
+    return this.#engine.close();
+  }
+}
+
+function listChanged(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): string[] {
+  const gone = [...before.keys()].filter((name) => !after.has(name));
+  const other = [...after].filter(([name, fact]) => !isEqual(before.get(name), fact));
+  return [...gone, ...other.map(([name]) => name)];
+}
