@@ -8,6 +8,8 @@ export { createRowBackend, type RowBackendOptions } from './rows/backend.js';
 export type {
   ColumnValue,
   DatabaseDescription,
+  ParentDescription,
+  RowName,
   TableDescription,
   WantedRow,
   WantedRows,

@@ -94,12 +94,26 @@ const addressSetOf = (name: string): fc.Arbitrary<Resource | undefined> =>
     fc.subarray(['10.0.0.1', '10.0.0.2']).map((addresses) => ({ addresses })),
   );
 
+const aclOf = (name: string): fc.Arbitrary<Resource | undefined> =>
+  withFields(
+    { kind: 'acl', name, direction: 'to-lport', priority: 1, match: 'ip4' },
+    fc.constantFrom({ switch: 's0' }, { switch: 's1' }, { portGroup: 'g0' }).map((on) => ({ on })),
+    ...[fc.constantFrom('allow', 'drop').map((action) => ({ action })), ids],
+  );
+
+const balancedSwitchOf = (name: string): fc.Arbitrary<Resource | undefined> =>
+  withFields(
+    { kind: 'logical-switch', name },
+    ...[optional('loadBalancers', fc.subarray(['l0', 'l1'])), config],
+  );
+
 const northbound: World = {
-  list: listOf(switchPortOf, routeOf, addressSetOf),
+  list: listOf(switchPortOf, routeOf, addressSetOf, aclOf, balancedSwitchOf),
   base: [
     ...['s0', 's1'].map((name) => ({ kind: 'logical-switch', name }) as const),
     ...['r0', 'r1'].map((name) => ({ kind: 'logical-router', name }) as const),
     ...groups.map((name) => ({ kind: 'port-group', name }) as const),
+    ...['l0', 'l1'].map((name) => ({ kind: 'load-balancer', name, vips: {} }) as const),
     ...['short', 'long'].map((name) => ({ kind: 'dhcp-options', name, cidr: '10.0.0.0/8' }) as const),
   ],
   createFake: createFakeNorthbound,

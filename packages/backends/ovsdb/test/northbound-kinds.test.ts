@@ -10,7 +10,10 @@ type Kinds = keyof NorthboundResources;
 /** One with every field of its kind, and the columns of its row. */
 const complete: { readonly [K in Kinds]: readonly [Required<NorthboundResources[K]>, object] } = {
   'logical-switch': [
-    { kind: 'logical-switch', name: 's', otherConfig: { subnet: '10.0.0.0/8' }, externalIds: { a: 'b' } },
+    {
+      ...{ kind: 'logical-switch', name: 's', otherConfig: { subnet: '10.0.0.0/8' }, loadBalancers: ['lb'] },
+      externalIds: { a: 'b' },
+    },
     { other_config: { subnet: '10.0.0.0/8' } },
   ],
   'logical-switch-port': [
@@ -25,7 +28,10 @@ const complete: { readonly [K in Kinds]: readonly [Required<NorthboundResources[
     },
   ],
   'logical-router': [
-    { kind: 'logical-router', name: 'r', options: { chassis: 'n1' }, externalIds: { a: 'b' } },
+    {
+      ...{ kind: 'logical-router', name: 'r', options: { chassis: 'n1' }, loadBalancers: ['lb'] },
+      externalIds: { a: 'b' },
+    },
     { options: { chassis: 'n1' } },
   ],
   'logical-router-port': [
@@ -94,20 +100,47 @@ const complete: { readonly [K in Kinds]: readonly [Required<NorthboundResources[
     },
     { cidr: '10.0.0.0/8', options: { mtu: '1400' } },
   ],
+  acl: [
+    {
+      ...{ kind: 'acl', name: 'c', on: { portGroup: 'g' }, direction: 'from-lport', priority: 2_001 },
+      ...{ match: 'inport == @g && ip4', action: 'allow-related', log: true, severity: 'info' },
+      ...{ logName: 'web', logMeter: 'few', options: { 'apply-after-lb': 'true' }, externalIds: { a: 'b' } },
+    },
+    {
+      ...{ direction: 'from-lport', priority: 2_001, match: 'inport == @g && ip4', action: 'allow-related' },
+      ...{ log: true, severity: 'info', name: 'web', meter: 'few', options: { 'apply-after-lb': 'true' } },
+    },
+  ],
+  'load-balancer': [
+    {
+      ...{ kind: 'load-balancer', name: 'lb', protocol: 'udp', selectionFields: ['ip_src'] },
+      vips: { '10.96.0.10:53': ['10.0.0.5:53', '10.0.0.6:53'], '[fd00::1]:53': [] },
+      ...{ options: { reject: 'true' }, externalIds: { a: 'b' } },
+    },
+    {
+      ...{ protocol: 'udp', selection_fields: ['ip_src'], options: { reject: 'true' } },
+      vips: { '10.96.0.10:53': '10.0.0.5:53,10.0.0.6:53', '[fd00::1]:53': '' },
+    },
+  ],
 };
 
-const places: { readonly [K in Kinds]: { table: string; name: string; parent?: string; groups?: string[] } } =
+const inSwitch = { table: 'Logical_Switch', name: 's' };
+const inRouter = { table: 'Logical_Router', name: 'r' };
+
+const places: { readonly [K in Kinds]: { table: string; name: string; parent?: object; groups?: string[] } } =
   {
     'logical-switch': { table: 'Logical_Switch', name: 's' },
-    'logical-switch-port': { table: 'Logical_Switch_Port', name: 'p', parent: 's', groups: ['g'] },
+    'logical-switch-port': { table: 'Logical_Switch_Port', name: 'p', parent: inSwitch, groups: ['g'] },
     'logical-router': { table: 'Logical_Router', name: 'r' },
-    'logical-router-port': { table: 'Logical_Router_Port', name: 'rp', parent: 'r' },
-    'static-route': { table: 'Logical_Router_Static_Route', name: 'sr', parent: 'r' },
-    'router-policy': { table: 'Logical_Router_Policy', name: 'rp', parent: 'r' },
-    'router-nat': { table: 'NAT', name: 'n', parent: 'r' },
+    'logical-router-port': { table: 'Logical_Router_Port', name: 'rp', parent: inRouter },
+    'static-route': { table: 'Logical_Router_Static_Route', name: 'sr', parent: inRouter },
+    'router-policy': { table: 'Logical_Router_Policy', name: 'rp', parent: inRouter },
+    'router-nat': { table: 'NAT', name: 'n', parent: inRouter },
     'address-set': { table: 'Address_Set', name: 'as' },
     'port-group': { table: 'Port_Group', name: 'g' },
     'dhcp-options': { table: 'DHCP_Options', name: 'four' },
+    acl: { table: 'ACL', name: 'c', parent: { table: 'Port_Group', name: 'g' } },
+    'load-balancer': { table: 'Load_Balancer', name: 'lb' },
   };
 
 const rowsOf = <K extends Kinds>(resource: NorthboundResources[K]) =>
@@ -135,6 +168,18 @@ describe('rows', () => {
       dhcpv4_options: { table: 'DHCP_Options', to: 'four' },
       dhcpv6_options: { table: 'DHCP_Options', to: 'six' },
     });
+  });
+
+  test('of a switch and a router lead to their load balancers', () => {
+    for (const kind of ['logical-switch', 'logical-router'] as const)
+      expect(rowsOf(complete[kind][0])[0].columns).toMatchObject({
+        load_balancer: { table: 'Load_Balancer', toEach: ['lb'] },
+      });
+  });
+
+  test('of an ACL hang in a switch or in a port group', () => {
+    const [{ parent }] = rowsOf({ ...complete.acl[0], on: { switch: 's' } });
+    expect(parent).toEqual(inSwitch);
   });
 
   test('of what is left out are empty, so that a value that was there goes', () => {
@@ -176,6 +221,28 @@ describe('checks', () => {
     [{ ...complete['static-route'][0], policy: 'both' }, 'policy: none of src-ip, dst-ip'],
     [{ ...complete['router-nat'][0], type: 'nat' }, 'type: none of snat, dnat, dnat_and_snat'],
     [{ ...complete['dhcp-options'][0], cidr: '' }, 'cidr: no text of 1 to 255 characters'],
+    [{ ...complete.acl[0], on: {} }, 'on: neither a switch nor a port group, or both'],
+    [{ ...complete.acl[0], on: undefined }, 'on: neither a switch nor a port group, or both'],
+    [
+      { ...complete.acl[0], on: { switch: 's', portGroup: 'g' } },
+      'on: neither a switch nor a port group, or both',
+    ],
+    [{ ...complete.acl[0], on: { switch: '' } }, 'on.switch: no text of 1 to 255 characters'],
+    [{ ...complete.acl[0], on: { portGroup: 'a-b' } }, 'on.portGroup: no name of letters, digits, _ and .'],
+    [{ ...complete.acl[0], direction: 'in' }, 'direction: none of to-lport, from-lport'],
+    [{ ...complete.acl[0], priority: 32_768 }, 'priority: no number of 0 to 32767'],
+    [{ ...complete.acl[0], logName: 'a'.repeat(64) }, 'logName: no text of 1 to 63 characters'],
+    [{ ...complete.acl[0], severity: 'error' }, 'severity: none of alert, warning, notice, info, debug'],
+    [
+      { ...complete.acl[0], action: 'pass' },
+      'action: none of allow, allow-related, allow-stateless, drop, reject',
+    ],
+    [{ kind: 'load-balancer', name: 'lb' }, 'vips: no object with lists'],
+    [
+      { kind: 'load-balancer', name: 'lb', vips: { '10.0.0.1:80': '10.0.0.5:80' } },
+      'vips: 10.0.0.1:80: no list of at least 0',
+    ],
+    [{ ...complete['load-balancer'][0], protocol: 'icmp' }, 'protocol: none of tcp, udp, sctp'],
     [
       { kind: 'logical-switch', name: 's', externalIds: { podwire: 'x' } },
       'externalIds: a key has a blank, or is a mark of Podwire',
@@ -185,7 +252,7 @@ describe('checks', () => {
   });
 });
 
-test('a port needs its switch, its groups and its DHCP options, and what hangs in a router needs that', () => {
+test('a resource needs the rows that it names or hangs in', () => {
   const needs = (kind: Kinds): readonly string[] => kinds.needsOf(complete[kind][0]);
   expect(needs('logical-switch-port')).toEqual([
     ...['OVN_Northbound/DHCP_Options/four', 'OVN_Northbound/DHCP_Options/six'],
@@ -193,13 +260,10 @@ test('a port needs its switch, its groups and its DHCP options, and what hangs i
   ]);
   for (const kind of ['logical-router-port', 'static-route', 'router-policy', 'router-nat'] as const)
     expect(needs(kind)).toEqual(['OVN_Northbound/Logical_Router/r']);
-  for (const kind of [
-    'logical-switch',
-    'logical-router',
-    'address-set',
-    'port-group',
-    'dhcp-options',
-  ] as const)
+  for (const kind of ['logical-switch', 'logical-router'] as const)
+    expect(needs(kind)).toEqual(['OVN_Northbound/Load_Balancer/lb']);
+  expect(needs('acl')).toEqual(['OVN_Northbound/Port_Group/g']);
+  for (const kind of ['address-set', 'port-group', 'dhcp-options', 'load-balancer'] as const)
     expect(needs(kind)).toEqual([]);
 });
 
@@ -211,7 +275,7 @@ test('a port in other groups is a difference, in words', () => {
     ...{ type: '', addresses: [], port_security: [], options: [], tag: null, enabled: null },
     ...{ dhcpv4_options: null, dhcpv6_options: null },
   };
-  const found = { mark: 'Logical_Switch_Port/p', columns, pairs, parents: ['s'], groups: ['a', 'b'] };
+  const found = { mark: 'Logical_Switch_Port/p', columns, pairs, parents: [inSwitch], groups: ['a', 'b'] };
   expect(kind.compare({ ...wanted, groups: ['b', 'a', 'b'] }, [found])).toBeUndefined();
   expect(kind.compare(wanted, [found])).toBe('switch port p: its groups are [a, b]');
   expect(kind.compare({ ...wanted, groups: ['c'] }, [{ ...found, groups: [] }])).toBe(

@@ -5,9 +5,9 @@ const texts = setOf(text);
 const optionalText = optional(text);
 const ids = { external_ids: pairs };
 const common = { options: pairs, ...ids };
-const oneWordOf = (...values: readonly string[]): object => ({
-  type: { key: { type: 'string', enum: ['set', values] } },
-});
+const wordOf = (...values: readonly string[]): object => ({ type: 'string', enum: ['set', values] });
+const oneWordOf = (...values: readonly string[]): object => ({ type: { key: wordOf(...values) } });
+const priority = { type: { key: { type: 'integer', minInteger: 0, maxInteger: 32767 } } };
 const dhcp = optional({ type: 'uuid', refTable: 'DHCP_Options', refType: 'weak' });
 
 export const northboundSchema = {
@@ -22,11 +22,21 @@ export const northboundSchema = {
     DHCP_Options: { isRoot: true, columns: { cidr: text, ...common } },
     Port_Group: {
       ...{ isRoot: true, indexes: [['name']] },
-      columns: { name: text, ports: rowsOf('Logical_Switch_Port', 'weak'), ...ids },
+      columns: { name: text, ports: rowsOf('Logical_Switch_Port', 'weak'), acls: rowsOf('ACL'), ...ids },
+    },
+    Load_Balancer: {
+      isRoot: true,
+      columns: {
+        ...{ name: text, vips: pairs, protocol: oneOf('tcp', 'udp', 'sctp'), ...common },
+        selection_fields: setOf(wordOf('eth_src', 'eth_dst', 'ip_src', 'ip_dst', 'tp_src', 'tp_dst')),
+      },
     },
     Logical_Switch: {
       isRoot: true,
-      columns: { name: text, ports: rowsOf('Logical_Switch_Port'), other_config: pairs, ...ids },
+      columns: {
+        ...{ name: text, ports: rowsOf('Logical_Switch_Port'), acls: rowsOf('ACL'), other_config: pairs },
+        ...{ load_balancer: rowsOf('Load_Balancer', 'weak'), ...ids },
+      },
     },
     Logical_Router: {
       isRoot: true,
@@ -34,6 +44,7 @@ export const northboundSchema = {
         ...{ name: text, ports: rowsOf('Logical_Router_Port'), nat: rowsOf('NAT'), ...common },
         static_routes: rowsOf('Logical_Router_Static_Route'),
         policies: rowsOf('Logical_Router_Policy'),
+        load_balancer: rowsOf('Load_Balancer', 'weak'),
       },
     },
     Logical_Router_Port: {
@@ -59,8 +70,16 @@ export const northboundSchema = {
     },
     Logical_Router_Policy: {
       columns: {
-        priority: { type: { key: { type: 'integer', minInteger: 0, maxInteger: 32767 } } },
-        ...{ match: text, action: oneWordOf('allow', 'drop', 'reroute'), nexthops: texts, ...common },
+        ...{ priority, match: text, action: oneWordOf('allow', 'drop', 'reroute'), nexthops: texts },
+        ...common,
+      },
+    },
+    ACL: {
+      columns: {
+        ...{ priority, match: text, direction: oneWordOf('from-lport', 'to-lport'), log: flag, ...common },
+        action: oneWordOf('allow', 'allow-related', 'allow-stateless', 'drop', 'reject'),
+        severity: oneOf('alert', 'warning', 'notice', 'info', 'debug'),
+        ...{ name: optional({ type: 'string', maxLength: 63 }), meter: optionalText },
       },
     },
     NAT: {

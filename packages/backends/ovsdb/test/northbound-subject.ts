@@ -2,7 +2,7 @@
 import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { Owned, Resource } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
-import { createNorthboundBackend, type LogicalSwitchPort } from '../src/northbound/index.js';
+import { type Acl, createNorthboundBackend, type LogicalSwitchPort } from '../src/northbound/index.js';
 import { createSubjectClients, removePortRow, type SubjectOptions } from './subject-clients.js';
 
 export const base: Owned = {
@@ -39,6 +39,19 @@ const policy = (name: string, priority: number): Resource => ({
   ...{ action: 'reroute', nextHops: ['100.64.0.2'] },
 });
 
+const acl = (name: string, on: Acl['on'], priority: number): Acl => ({
+  ...{ kind: 'acl', name, on, direction: 'to-lport', priority, match: 'outport == @blue.n1 && ip4' },
+  ...{ action: 'allow-related', externalIds: { vendor: 'podwire' } },
+});
+const balancer = (name: string, ...backends: string[]): Resource => ({
+  ...{ kind: 'load-balancer', name, vips: { '10.96.0.10:80': backends }, protocol: 'tcp' },
+});
+
+/** A switch that uses load balancers. */
+const shop = (...loadBalancers: string[]): Resource => ({
+  ...{ kind: 'logical-switch', name: 'shop', loadBalancers },
+});
+
 export const owned: Owned = {
   owner: 'subnet:blue',
   resources: [
@@ -56,15 +69,23 @@ export const owned: Owned = {
       ...{ kind: 'router-nat', name: 'web', router: 'vpc', type: 'snat' },
       ...{ externalIp: '192.0.2.1', logicalIp: '10.16.0.5' },
     },
+    ...[acl('of web', { portGroup: 'blue.n1' }, 2_001), acl('of blue', { switch: 'blue' }, 1_001)],
+    ...[balancer('web', '10.16.0.5:8080'), shop('web')],
   ],
 };
 
-/** Ports that move between switches and groups, and routes that come and go. */
+/** Ports and ACLs that move between switches and groups, and routes that come and go. */
 const exchange: ExchangeLists = {
-  first: [group('a'), group('b'), port('p0', { groups: ['a'] }), port('p1'), route('r0', '100.64.0.2')],
+  first: [
+    ...[group('a'), group('b'), port('p0', { groups: ['a'] }), port('p1'), route('r0', '100.64.0.2')],
+    ...[acl('c0', { portGroup: 'a' }, 1), acl('c1', { switch: 'blue' }, 2)],
+    ...[balancer('l0', '10.16.0.5:80'), balancer('l1', '10.16.0.6:80'), shop('l0', 'l1')],
+  ],
   second: [
     ...[group('b'), group('c'), { kind: 'logical-switch', name: 'red' } as const],
     ...[port('p0', { switch: 'red', groups: ['b', 'c'] }), route('r0', '100.64.0.3'), policy('p', 1)],
+    ...[acl('c0', { switch: 'red' }, 1), acl('c1', { portGroup: 'b' }, 3), acl('c2', { portGroup: 'b' }, 4)],
+    ...[balancer('l1', '10.16.0.7:80'), balancer('l2'), shop('l1', 'l2')],
   ],
   refused: [port('p0', { groups: [] }), port('p2', { switch: 'absent' })],
 };
@@ -80,6 +101,7 @@ export function createNorthboundSubject({ client: options, picture }: SubjectOpt
     replacement: [
       ...[set('friends', '10.19.0.0/16'), { ...dhcp, options: {} } as Resource, policy('blue.n1', 28_000)],
       ...[port('web', { groups: ['blue.n2'] }), route('web', '100.64.0.3')],
+      ...[acl('of web', { switch: 'blue' }, 2_000), balancer('web', '10.16.0.6:80'), shop()],
     ],
     many: (count) => Array.from({ length: count }, (_, n) => set(`many${n}`, `10.0.0.${n % 256}`)),
     break: async () => {
@@ -93,6 +115,8 @@ export function createNorthboundSubject({ client: options, picture }: SubjectOpt
           { op: 'update', table: 'Logical_Router_Policy', where: [], row: { priority: 5 } },
           { op: 'update', table: 'Port_Group', where: [['name', '==', 'blue.n1']], row: { ports: [] } },
           { op: 'update', table: 'Logical_Router', where: [], row: { nat: [] } },
+          { op: 'update', table: 'Logical_Switch', where: [], row: { acls: [], load_balancer: [] } },
+          { op: 'update', table: 'ACL', where: [], row: { action: 'drop' } },
         ]);
       }),
     addForeign: () => change(addForeignRows),

@@ -73,7 +73,8 @@ test('every kind arrives in the southbound database, and a new process finds not
     const flows = await central.sbctl('lflow-list');
     const pieces = [
       ...['ip4.src == $blue.n1_ip4', 'reg0 = 100.64.0.2', 'ip4.src == 10.16.0.5/32', 'put_dhcp_opts'],
-      ...['ct_snat(192.0.2.1)', 'outport = "vpc-blue"'],
+      ...['ct_snat(192.0.2.1)', 'outport = "vpc-blue"', 'outport == @blue.n1 && ip4'],
+      'ct_lb_mark(backends=10.16.0.5:8080)',
     ];
     for (const piece of pieces) assert.ok(flows.includes(piece), `no flow has ${piece}`);
     const sets = await list(central, 'Address_Set', 'name');

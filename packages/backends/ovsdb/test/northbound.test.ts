@@ -2,7 +2,7 @@
 import { createEngine, createKindRegistry, type Owned, type Resource, TouchIndex } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createNorthboundBackend } from '../src/northbound/index.js';
+import { type Acl, createNorthboundBackend } from '../src/northbound/index.js';
 import { connect } from './connect.js';
 import { createFakeNorthbound, type FakeDatabase } from './fake-database.js';
 import { addForeignPort, addForeignRows, base, owned, port } from './northbound-subject.js';
@@ -157,6 +157,117 @@ describe('groups', () => {
   });
 });
 
+const acl = (name: string, on: Acl['on'], action: Acl['action'] = 'drop'): Acl => ({
+  ...{ kind: 'acl', name, on, direction: 'to-lport', priority: 2_000, match: 'ip4', action },
+});
+const inBlue = { switch: 'blue' };
+const inOne = { portGroup: 'one' };
+const ownedAcl = (on: Acl['on']): Owned => ({ owner: 'policy', resources: [acl('c0', on)] });
+const aclsOf = (at: FakeDatabase, table: string, name: string): unknown =>
+  select(at, table, [['name', '==', name]])[0]?.['acls'];
+const placesOf = (at: FakeDatabase): unknown => [
+  aclsOf(at, 'Logical_Switch', 'blue'),
+  aclsOf(at, 'Port_Group', 'one'),
+];
+
+describe('an ACL', () => {
+  test('moves between a switch and a port group, and stays the same row', async () => {
+    const at = createFakeNorthbound();
+    const { engine, transact } = await openWith(at, base, groups, ownedAcl(inBlue));
+    const uuid = select(at, 'ACL')[0]?.['_uuid'];
+    expect(placesOf(at)).toEqual([uuid, none]);
+    await engine.change({ owner: 'policy' }, { replace: ownedAcl(inOne).resources }, call());
+    expect(placesOf(at)).toEqual([none, uuid]);
+    await engine.change({ owner: 'policy' }, { replace: ownedAcl(inBlue).resources }, call());
+    expect(placesOf(at)).toEqual([uuid, none]);
+    expect(transact).toHaveBeenCalledTimes(2);
+  });
+
+  test('that others have put into a second place is taken out of it', async () => {
+    const at = createFakeNorthbound();
+    const { engine, client } = await openWith(at, base, groups, ownedAcl(inBlue));
+    const uuid = select(at, 'ACL')[0]?.['_uuid'] as readonly string[];
+    const where = [['name', '==', 'one']] as const;
+    await connect(at).transact([{ op: 'update', table: 'Port_Group', where, row: { acls: [uuid[1]!] } }]);
+    await settle(client);
+    const [drift] = await engine.verify(ownedAcl(inBlue), call());
+    expect(drift?.detail).toBe('ACL c0: it is in switch blue, port group one');
+    await engine.reconcile([base, groups, ownedAcl(inBlue)], call());
+    expect(placesOf(at)).toEqual([uuid, none]);
+  });
+
+  test('of a new policy takes the place of an old one: at no time is neither there', async () => {
+    const at = createFakeNorthbound();
+    const old = [group('before'), acl('before', { portGroup: 'before' })];
+    const { engine, transact } = await openWith(at, base, { owner: 'policy', resources: old });
+    const cache = await connect(at).monitor({ ACL: {}, Port_Group: {} });
+    const seen: number[] = [];
+    cache.subscribe(() => seen.push(cache.rows('ACL').size));
+    const add = [group('after'), acl('after', { portGroup: 'after' }, 'reject')];
+    await engine.change({ owner: 'policy' }, { remove: old, add }, call());
+    expect(transact).toHaveBeenCalledTimes(1);
+    await cache.until(() => seen.length > 0);
+    expect(seen).toEqual([1]);
+    expect(select(at, 'ACL')).toMatchObject([{ action: 'reject' }]);
+  });
+
+  test('of others keeps a port group of ours', async () => {
+    const at = createFakeNorthbound();
+    const { engine, client } = await openWith(at, groups);
+    const row = { direction: 'to-lport', priority: 1, match: 'ip4', action: 'drop' };
+    await connect(at).transact([
+      { op: 'insert', table: 'ACL', row, uuidName: 'acl' },
+      { op: 'update', table: 'Port_Group', where: [], row: { acls: [{ namedUuid: 'acl' }] } },
+    ]);
+    await settle(client);
+    await expect(engine.remove(groups, call())).rejects.toThrow(
+      /ACL [-0-9a-f]{36}, which is not ours, is in port group one/,
+    );
+    expect(select(at, 'Port_Group')).toHaveLength(2);
+  });
+});
+
+const balancer = (name: string): Resource => ({
+  ...{ kind: 'load-balancer', name, vips: { '10.96.0.10:80': ['10.16.0.5:80'] } },
+});
+const balanced: Owned = {
+  owner: 'balanced',
+  resources: [{ kind: 'logical-switch', name: 'green', loadBalancers: ['l0', 'l1'] }],
+};
+
+describe('a load balancer', () => {
+  const balancers: Owned = { owner: 'services', resources: [balancer('l0'), balancer('l1')] };
+  const usedBy = (at: FakeDatabase): unknown =>
+    select(at, 'Logical_Switch', [['name', '==', 'green']])[0]?.['load_balancer'];
+
+  test('that is missing fails the switch that uses it', async () => {
+    const { engine } = await openWith(createFakeNorthbound());
+    await expect(engine.apply(balanced, call())).rejects.toThrow('there is no load balancer l0');
+  });
+
+  test('that others have deleted, or put on a switch of ours, is repaired', async () => {
+    const at = createFakeNorthbound();
+    const { engine, client } = await openWith(at, balancers, balanced);
+    const before = usedBy(at);
+    const other = connect(at);
+    await other.transact([
+      { op: 'delete', table: 'Load_Balancer', where: [['name', '==', 'l0']] },
+      { op: 'insert', table: 'Load_Balancer', row: { name: 'theirs' }, uuidName: 'theirs' },
+      {
+        ...{ op: 'mutate', table: 'Logical_Switch', where: [] },
+        mutations: [['load_balancer', 'insert', [{ namedUuid: 'theirs' }]]],
+      },
+    ]);
+    await settle(client);
+    const changes = await engine.reconcile([balancers, balanced], call());
+    expect(changes.map(({ action, what }) => `${action} ${what}`)).toEqual([
+      ...['repaired load balancer l0', 'repaired logical switch green'],
+    ]);
+    expect(usedBy(at)).toEqual(before);
+    expect(select(at, 'Load_Balancer')).toHaveLength(3);
+  });
+});
+
 describe('rows of others', () => {
   test('in a switch or a router of ours keep it, and stay as they are', async () => {
     const at = createFakeNorthbound();
@@ -205,7 +316,7 @@ describe('rows of others', () => {
     await settle(client);
     expect(portsOf()).toEqual({ ours: none, theirs: uuid });
     const [drift] = await engine.verify(pod, call());
-    expect(drift?.detail).toMatch(/^switch port p0: it is in [-0-9a-f]{36}$/);
+    expect(drift?.detail).toMatch(/^switch port p0: it is in switch [-0-9a-f]{36}$/);
     await engine.reconcile([base, pod], call());
     expect(portsOf()).toEqual({ ours: uuid, theirs: none });
   });

@@ -27,7 +27,7 @@ const northbound: DatabaseDescription = {
     },
     Gateway_Chassis: {
       ...{ word: 'gateway', name: 'name', columns: ['chassis_name', 'priority', 'external_ids'] },
-      parent: { table: 'Logical_Router_Port', column: 'gateway_chassis' },
+      parents: [{ table: 'Logical_Router_Port', column: 'gateway_chassis' }],
     },
   },
 };
@@ -38,9 +38,9 @@ const gatewayChassis = defineRowKind<GatewayChassis>({
     ...{ name: is.text, port: is.text, chassis: is.text, priority: is.numberUpTo(32_767) },
   }),
   describe: ({ name, port }) => `gateway ${name} of ${port}`,
-  rows: ({ name, port: parent, chassis, priority }) => [
+  rows: ({ name, port, chassis, priority }) => [
     {
-      ...{ table: 'Gateway_Chassis', name, parent },
+      ...{ table: 'Gateway_Chassis', name, parent: { table: 'Logical_Router_Port', name: port } },
       columns: { chassis_name: { value: chassis }, priority: { value: priority } },
     },
   ],

@@ -2,8 +2,10 @@ import * as is from '@podwire/engine/checks';
 import { externalIds, pairs, text } from '../rows/checks.js';
 import { defineRowKindsOf, type RowKind } from '../rows/kind.js';
 import type {
+  Acl,
   AddressSet,
   DhcpOptions,
+  LoadBalancer,
   LogicalRouter,
   LogicalRouterPort,
   LogicalSwitch,
@@ -15,8 +17,10 @@ import type {
   StaticRoute,
 } from './resources.js';
 import {
+  aclRows,
   addressSetRows,
   dhcpOptionsRows,
+  loadBalancerRows,
   portGroupRows,
   routerNatRows,
   routerPolicyRows,
@@ -38,16 +42,20 @@ const matchName = is.textLike(
   'no name of letters, digits, _ and .',
 );
 const match = is.textLike((value) => value !== '' && !value.includes('\0'), 'no match');
+const logName = is.textLike((value) => /^[^\0]{1,63}$/.test(value), 'no text of 1 to 63 characters');
 const upTo = is.numberUpTo(4_095);
 const tag: is.Check = (value) => (value === 0 ? 'no number of 1 to 4095' : upTo(value));
 const optionalText = is.optional(text);
 const texts = is.listOf(text);
 const optionalTexts = is.optional(texts);
 const common = { options: pairs, externalIds };
+const priority = is.numberUpTo(32_767);
 
 const logicalSwitch = define<LogicalSwitch>({
   kind: 'logical-switch',
-  check: is.resource<LogicalSwitch>({ name: text, otherConfig: pairs, externalIds }),
+  check: is.resource<LogicalSwitch>({
+    ...{ name: text, otherConfig: pairs, loadBalancers: optionalTexts, externalIds },
+  }),
   describe: ({ name }) => `logical switch ${name}`,
   rows: switchRows,
 });
@@ -65,7 +73,7 @@ const logicalSwitchPort = define<LogicalSwitchPort>({
 
 const logicalRouter = define<LogicalRouter>({
   kind: 'logical-router',
-  check: is.resource<LogicalRouter>({ name: text, ...common }),
+  check: is.resource<LogicalRouter>({ name: text, loadBalancers: optionalTexts, ...common }),
   describe: ({ name }) => `logical router ${name}`,
   rows: routerRows,
 });
@@ -94,7 +102,7 @@ const staticRoute = define<StaticRoute>({
 const routerPolicy = define<RouterPolicy>({
   kind: 'router-policy',
   check: is.resource<RouterPolicy>({
-    ...{ name: text, router: text, priority: is.numberUpTo(32_767), match, nextHops: optionalTexts },
+    ...{ name: text, router: text, priority, match, nextHops: optionalTexts },
     ...{ action: is.oneOf('allow', 'drop', 'reroute'), ...common },
   }),
   describe: ({ name, router, priority, action }) => `policy ${name} of ${router} (${priority}, ${action})`,
@@ -132,6 +140,48 @@ const dhcpOptions = define<DhcpOptions>({
   rows: dhcpOptionsRows,
 });
 
+const inSwitch = is.record({ switch: text });
+const inGroup = is.record({ portGroup: matchName });
+const aclPlace: is.Check = (value) => {
+  const { switch: of, portGroup } = Object(value) as {
+    readonly switch?: unknown;
+    readonly portGroup?: unknown;
+  };
+  if ((of === undefined) === (portGroup === undefined)) return 'neither a switch nor a port group, or both';
+  return of === undefined ? inGroup(value) : inSwitch(value);
+};
+
+const acl = define<Acl>({
+  kind: 'acl',
+  check: is.resource<Acl>({
+    ...{ name: text, on: aclPlace, direction: is.oneOf('to-lport', 'from-lport'), priority, match },
+    action: is.oneOf('allow', 'allow-related', 'allow-stateless', 'drop', 'reject'),
+    severity: is.optional(is.oneOf('alert', 'warning', 'notice', 'info', 'debug')),
+    ...{ log: is.optional(is.flag), logName: is.optional(logName), logMeter: optionalText, ...common },
+  }),
+  describe: ({ name, on, direction, priority: number, action }) =>
+    `ACL ${name} of ${'switch' in on ? on.switch : on.portGroup} (${direction}, ${number}, ${action})`,
+  rows: aclRows,
+});
+
+const backends = is.listOf(text);
+const vips: is.Check = (value) =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? 'no object with lists'
+    : is.record(Object.fromEntries(Object.keys(value).map((vip) => [vip, backends])))(value);
+
+const loadBalancer = define<LoadBalancer>({
+  kind: 'load-balancer',
+  check: is.resource<LoadBalancer>({
+    ...{ name: text, vips, protocol: is.optional(is.oneOf('tcp', 'udp', 'sctp')), ...common },
+    selectionFields: is.optional(
+      is.listOf(is.oneOf('eth_src', 'eth_dst', 'ip_src', 'ip_dst', 'tp_src', 'tp_dst')),
+    ),
+  }),
+  describe: ({ name }) => `load balancer ${name}`,
+  rows: loadBalancerRows,
+});
+
 /** Every kind of the northbound database, by name. */
 export const northboundKinds = {
   'logical-switch': logicalSwitch,
@@ -144,4 +194,6 @@ export const northboundKinds = {
   'address-set': addressSet,
   'port-group': portGroup,
   'dhcp-options': dhcpOptions,
+  acl,
+  'load-balancer': loadBalancer,
 } satisfies { [K in keyof NorthboundResources]: RowKind<NorthboundResources[K]> };

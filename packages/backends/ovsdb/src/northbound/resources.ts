@@ -7,6 +7,8 @@ export interface LogicalSwitch {
   /** Unique among ours; the database does not see to it. */
   readonly name: string;
   readonly otherConfig?: Pairs;
+  /** Names of `load-balancer`: those whose addresses its ports reach. It has no others. */
+  readonly loadBalancers?: readonly string[];
   readonly externalIds?: Pairs;
 }
 
@@ -38,6 +40,8 @@ export interface LogicalRouter {
   readonly kind: 'logical-router';
   /** Unique among ours; the database does not see to it. */
   readonly name: string;
+  /** Names of `load-balancer`: those that it serves. It has no others. */
+  readonly loadBalancers?: readonly string[];
   readonly options?: Pairs;
   readonly externalIds?: Pairs;
 }
@@ -56,7 +60,7 @@ export interface LogicalRouterPort {
   readonly externalIds?: Pairs;
 }
 
-/** The database has no names of routes, policies, NAT and DHCP options: ours is in the mark. */
+/** The database has no names of routes, policies, NAT, ACLs and DHCP options: ours is in the mark. */
 export interface StaticRoute {
   readonly kind: 'static-route';
   readonly name: string;
@@ -129,6 +133,46 @@ export interface DhcpOptions {
   readonly externalIds?: Pairs;
 }
 
+/** Of packets that pass the ports of a switch, or those of a group; the highest one that matches decides. */
+export interface Acl {
+  readonly kind: 'acl';
+  readonly name: string;
+  readonly on: { readonly switch: string } | { readonly portGroup: string };
+  /** `to-lport`: packets to a port, which a match names `outport`. `from-lport`: packets from a port, `inport`. */
+  readonly direction: 'to-lport' | 'from-lport';
+  /** 0 to 32767 */
+  readonly priority: number;
+  /** `outport == @web && ip4 && tcp.dst == 80`, in OVN's language of logical flows. */
+  readonly match: string;
+  /** `allow-related` lets answers pass, too. */
+  readonly action: 'allow' | 'allow-related' | 'allow-stateless' | 'drop' | 'reject';
+  /** ovn-controller writes each packet into its log. */
+  readonly log?: boolean;
+  readonly severity?: 'alert' | 'warning' | 'notice' | 'info' | 'debug';
+  /** Stands for it in the log: 1 to 63 characters. */
+  readonly logName?: string;
+  /** Name of a meter that limits the log. */
+  readonly logMeter?: string;
+  /** `apply-after-lb`: of `from-lport`; the match sees the backend, and no address of a load balancer. */
+  readonly options?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
+/** Switches and routers say that they use it. */
+export interface LoadBalancer {
+  readonly kind: 'load-balancer';
+  /** Unique among ours; the database does not see to it. */
+  readonly name: string;
+  /** Backends by the address that leads to them: `{ '10.96.0.10:53': ['10.16.0.5:53', '10.16.0.6:53'] }`. */
+  readonly vips: { readonly [vip: string]: readonly string[] };
+  /** `tcp` when absent. Addresses without a port need none. */
+  readonly protocol?: 'tcp' | 'udp' | 'sctp';
+  /** Connections that are alike in these fields have one backend; without fields each has one by itself. */
+  readonly selectionFields?: readonly ('eth_src' | 'eth_dst' | 'ip_src' | 'ip_dst' | 'tp_src' | 'tp_dst')[];
+  readonly options?: Pairs;
+  readonly externalIds?: Pairs;
+}
+
 export interface NorthboundResources {
   'logical-switch': LogicalSwitch;
   'logical-switch-port': LogicalSwitchPort;
@@ -140,6 +184,8 @@ export interface NorthboundResources {
   'address-set': AddressSet;
   'port-group': PortGroup;
   'dhcp-options': DhcpOptions;
+  acl: Acl;
+  'load-balancer': LoadBalancer;
 }
 
 declare module '@podwire/engine' {

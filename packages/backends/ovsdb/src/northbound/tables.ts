@@ -8,39 +8,57 @@ export const northboundDatabase: DatabaseDescription = {
     NB_Global: { word: 'database', columns: [], reports: ['sb_cfg', 'hv_cfg'] },
     Address_Set: { word: 'address set', name: 'name', columns: ['addresses', 'external_ids'] },
     DHCP_Options: { word: 'DHCP options', columns: ['cidr', 'options', 'external_ids'] },
-    Port_Group: { word: 'port group', name: 'name', columns: ['ports', 'external_ids'] },
-    Logical_Switch: { word: 'switch', name: 'name', columns: ['ports', 'other_config', 'external_ids'] },
+    Port_Group: { word: 'port group', name: 'name', columns: ['ports', 'acls', 'external_ids'] },
+    Load_Balancer: {
+      ...{ word: 'load balancer', name: 'name' },
+      columns: ['vips', 'protocol', 'selection_fields', 'options', 'external_ids'],
+    },
+    Logical_Switch: {
+      ...{ word: 'switch', name: 'name' },
+      columns: ['ports', 'acls', 'load_balancer', 'other_config', 'external_ids'],
+    },
     Logical_Router: {
       ...{ word: 'router', name: 'name' },
-      columns: ['ports', 'static_routes', 'policies', 'nat', 'options', 'external_ids'],
+      columns: ['ports', 'static_routes', 'policies', 'nat', 'load_balancer', 'options', 'external_ids'],
     },
     Logical_Router_Port: {
       ...{ word: 'router port', name: 'name' },
-      parent: { table: 'Logical_Router', column: 'ports' },
+      parents: [{ table: 'Logical_Router', column: 'ports' }],
       columns: ['mac', 'networks', 'ipv6_ra_configs', 'options', 'external_ids'],
     },
     Logical_Switch_Port: {
       ...{ word: 'switch port', name: 'name' },
-      parent: { table: 'Logical_Switch', column: 'ports' },
+      parents: [{ table: 'Logical_Switch', column: 'ports' }],
       groups: { table: 'Port_Group', column: 'ports' },
       columns: [
         ...['type', 'addresses', 'port_security', 'options', 'tag', 'enabled', 'dhcpv4_options'],
         ...['dhcpv6_options', 'external_ids'],
       ],
     },
+    ACL: {
+      word: 'ACL',
+      parents: [
+        { table: 'Logical_Switch', column: 'acls' },
+        { table: 'Port_Group', column: 'acls' },
+      ],
+      columns: [
+        ...['direction', 'priority', 'match', 'action', 'log', 'severity', 'name', 'meter', 'options'],
+        'external_ids',
+      ],
+    },
     Logical_Router_Static_Route: {
       word: 'static route',
-      parent: { table: 'Logical_Router', column: 'static_routes' },
+      parents: [{ table: 'Logical_Router', column: 'static_routes' }],
       columns: ['ip_prefix', 'nexthop', 'policy', 'output_port', 'route_table', 'options', 'external_ids'],
     },
     Logical_Router_Policy: {
       word: 'policy',
-      parent: { table: 'Logical_Router', column: 'policies' },
+      parents: [{ table: 'Logical_Router', column: 'policies' }],
       columns: ['priority', 'match', 'action', 'nexthops', 'options', 'external_ids'],
     },
     NAT: {
       word: 'NAT',
-      parent: { table: 'Logical_Router', column: 'nat' },
+      parents: [{ table: 'Logical_Router', column: 'nat' }],
       columns: [
         ...['type', 'external_ip', 'logical_ip', 'logical_port', 'external_mac', 'options', 'external_ids'],
       ],

@@ -8,21 +8,23 @@ export interface TableDescription {
   /** The column with the name of a row; absent where rows have no name, and are found by our mark. */
   readonly name?: string;
   /**
-   * The set of another row that a row hangs in: without it, the database deletes the row. Absent where rows stand for
-   * themselves, and for rows that hang in a column of their own resource.
+   * The sets of other rows of which a row hangs in one: without it, the database deletes the row. Absent where rows stand
+   * for themselves, and for rows that hang in a column of their own resource.
    */
-  readonly parent?: {
-    readonly table: string;
-    readonly column: string;
-    /** The parent is the only row of its table, and is made where it is missing. */
-    readonly single?: boolean;
-  };
+  readonly parents?: readonly ParentDescription[];
   /** Sets of other rows that a row may be a member of, and outlives. */
   readonly groups?: { readonly table: string; readonly column: string };
   /** Columns that are read: those that resources write, and sets that have other rows. */
   readonly columns: readonly string[];
   /** Columns that the program behind the database writes, and no resource: what it reports. */
   readonly reports?: readonly string[];
+}
+
+export interface ParentDescription {
+  readonly table: string;
+  readonly column: string;
+  /** The parent is the only row of its table, and is made where it is missing. */
+  readonly single?: boolean;
 }
 
 /** Rows come after those of earlier tables, and are removed before them. */
@@ -51,13 +53,19 @@ export type ColumnValue =
   | { readonly table: string; readonly toEach: readonly string[] }
   | { readonly table: string; readonly toEachBy: { readonly [number: string]: string } };
 
+/** A row by its name; that of the only row of a table is empty. */
+export interface RowName {
+  readonly table: string;
+  readonly name: string;
+}
+
 /** One row of a resource. */
 export interface WantedRow {
   readonly table: string;
   readonly name: string;
   readonly columns: { readonly [column: string]: ColumnValue };
-  /** Name of the row that it hangs in; absent where the parent is single, or where there is none. */
-  readonly parent?: string;
+  /** The row that it hangs in; absent where the parent is single, or where there is none. */
+  readonly parent?: RowName;
   /** Names of the rows of ours that have it in their set. Those of others may have it, too. */
   readonly groups?: readonly string[];
   readonly externalIds?: { readonly [key: string]: string };
@@ -80,9 +88,15 @@ export const keyFor = (database: string, id: string): string => `${database}/${i
 
 /** Columns of a table that rows of other tables hang in, by the table of these. */
 export const childColumnsOf = (tables: Tables, table: string): readonly (readonly [string, string])[] =>
-  Object.entries(tables).flatMap(([child, { parent }]) =>
-    parent?.table === table ? [[child, parent.column] as const] : [],
+  Object.entries(tables).flatMap(([child, { parents = [] }]) =>
+    parents.filter((parent) => parent.table === table).map(({ column }) => [child, column] as const),
   );
+
+/** The row that a row hangs in. */
+export function parentOf(tables: Tables, { table, parent }: WantedRow): RowName | undefined {
+  const single = tables[table]!.parents?.find((one) => one.single === true);
+  return single === undefined ? parent : { table: single.table, name: '' };
+}
 
 /** Columns of a table that have the rows of other tables, which outlive it, by the table of these. */
 export const memberColumnsOf = (tables: Tables, table: string): readonly (readonly [string, string])[] =>

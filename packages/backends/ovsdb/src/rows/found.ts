@@ -1,18 +1,18 @@
 /** The rows of a resource as they are, and how they differ from those that it asks for. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '@podwire/engine';
-import { idOf, type Tables, type WantedRow, type WantedRows } from './description.js';
+import { idOf, parentOf, type RowName, type Tables, type WantedRow, type WantedRows } from './description.js';
 import { differenceOfPairs, ownPairs } from './external-ids.js';
 import { foundValue, wantedValue } from './values.js';
-import { type AnyRow, markOf, pairsOf, type View } from './view.js';
+import { type AnyRow, markOf, pairsOf, type Parent, type View } from './view.js';
 
 /** One row as it is, with names in the place of uuids. */
 export interface FoundRow {
   readonly mark: string | undefined;
   readonly columns: { readonly [column: string]: unknown };
   readonly pairs: ReadonlyMap<string, string>;
-  /** Names of the rows that it hangs in; the only row of a table has none: `''`. */
-  readonly parents: readonly string[];
+  /** The rows that it hangs in. */
+  readonly parents: readonly RowName[];
   /** Names of the groups of ours that have it. */
   readonly groups: readonly string[];
 }
@@ -29,8 +29,6 @@ export function findRows(view: View, rows: WantedRows): Found {
 }
 
 export function describeFound(view: View, { table, columns }: WantedRow, row: AnyRow): FoundRow {
-  const { parent } = view.tables[table]!;
-  const holders = parent === undefined ? [] : view.findHolders(parent.table, parent.column, row._uuid);
   const nameBehind = (of: string, uuid: string): string => view.nameBehind(of, uuid);
   return {
     mark: markOf(row),
@@ -38,10 +36,15 @@ export function describeFound(view: View, { table, columns }: WantedRow, row: An
       Object.entries(columns).map(([column, value]) => [column, foundValue(value, row[column], nameBehind)]),
     ),
     pairs: pairsOf(row),
-    parents: holders.map(({ _uuid }) => (parent!.single === true ? '' : nameBehind(parent!.table, _uuid))),
+    parents: view.findParents(table, row._uuid).map((place) => parentName(view, place)),
     groups: groupsOf(view, table, row),
   };
 }
+
+const parentName = (view: View, { table, uuid, single }: Parent): RowName => ({
+  table,
+  name: single === true ? '' : view.nameBehind(table, uuid),
+});
 
 function groupsOf(view: View, table: string, row: AnyRow): readonly string[] {
   const { groups } = view.tables[table]!;
@@ -62,7 +65,7 @@ export const differingColumns = ({ columns }: WantedRow, found: FoundRow): reado
 /** Pure. */
 export function compareRows(tables: Tables, rows: WantedRows, found: Found): Difference | undefined {
   const id = idOf(rows[0].table, rows[0].name);
-  const words = ({ table, name }: WantedRow): string => `${tables[table]!.word} ${name}`;
+  const words = (row: RowName): string => wordsFor(tables, row);
   if (found[0] === undefined) return { missing: `there is no ${words(rows[0])}` };
   const foreign = rows.find((_, index) => found[index] !== undefined && found[index].mark !== id);
   if (foreign !== undefined) return { foreign: `${words(foreign)} is not ours`, code: 'ROW_TAKEN' };
@@ -72,6 +75,8 @@ export function compareRows(tables: Tables, rows: WantedRows, found: Found): Dif
   }
   return undefined;
 }
+
+const wordsFor = (tables: Tables, { table, name }: RowName): string => `${tables[table]!.word} ${name}`;
 
 function compareRow(
   tables: Tables,
@@ -85,9 +90,9 @@ function compareRow(
   const { remove, put } = differenceOfPairs(ownPairs(id, wanted.externalIds), found.pairs);
   const [key] = [...put.keys(), ...remove];
   if (key !== undefined) return `external_ids:${key} is ${JSON.stringify(found.pairs.get(key) ?? null)}`;
-  const hangs = tables[wanted.table]!.parent !== undefined;
-  if (hangs && !isDeepStrictEqual(found.parents, [wanted.parent ?? '']))
-    return `it is in ${found.parents.join(', ')}`;
+  const parent = parentOf(tables, wanted);
+  if (parent !== undefined && !isDeepStrictEqual(found.parents, [parent]))
+    return `it is in ${found.parents.map((one) => wordsFor(tables, one)).join(', ')}`;
   const isMember = isDeepStrictEqual(found.groups, [...new Set(wanted.groups)].sort());
   return isMember ? undefined : `its groups are [${found.groups.join(', ')}]`;
 }

@@ -65,7 +65,7 @@ function neededIds(rows: WantedRows, tables: DatabaseDescription['tables']): rea
   const own = new Set(rows.map(({ table, name }) => idOf(table, name)));
   const needed = rows.flatMap(({ table, columns, parent, groups = [] }) => [
     ...Object.values(columns).flatMap((value) => referencesOf(value).map(([of, name]) => idOf(of, name))),
-    ...(parent === undefined ? [] : [idOf(tables[table]!.parent!.table, parent)]),
+    ...(parent === undefined ? [] : [idOf(parent.table, parent.name)]),
     ...groups.map((group) => idOf(tables[table]!.groups!.table, group)),
   ]);
   return [...new Set(needed)].filter((id) => !own.has(id));

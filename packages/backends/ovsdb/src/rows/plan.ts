@@ -1,7 +1,15 @@
 /** The operations of one transaction that makes, changes and removes resources. Pure over the rows that are there. */
 import type { Operation, ValueInput } from '@podwire/ovsdb';
 import { RowError, takenError } from '../errors.js';
-import { childColumnsOf, EXTERNAL_IDS, idOf, MARK, type WantedRow, type WantedRows } from './description.js';
+import {
+  childColumnsOf,
+  EXTERNAL_IDS,
+  idOf,
+  MARK,
+  parentOf,
+  type WantedRow,
+  type WantedRows,
+} from './description.js';
 import { differenceOfPairs, ownPairs } from './external-ids.js';
 import { describeFound, differingColumns, type FoundRow } from './found.js';
 import { Memberships, type Place } from './memberships.js';
@@ -157,18 +165,22 @@ class Planner<S> {
   }
 
   /** Puts a row into the set of its parent, and takes it out of those of others. */
-  #hang(step: Step<S>, { table, name, parent: parentName }: WantedRow, row: AnyRow | undefined): void {
-    const { parent } = this.#view.tables[table]!;
-    if (parent === undefined) return;
-    const uuid = this.#uuidOf(table, name);
-    const place =
-      parent.single === true ? this.#singleOf(step, parent.table) : this.#uuidOf(parent.table, parentName!);
-    const { column } = parent;
-    const holders = row === undefined ? [] : this.#view.findHolders(parent.table, column, uuid);
-    for (const { _uuid } of holders)
-      if (_uuid !== place) this.#memberships.take({ table: parent.table, uuid: _uuid, column }, uuid);
-    if (!holders.some(({ _uuid }) => _uuid === place))
-      this.#memberships.put({ table: parent.table, uuid: place, column }, uuid);
+  #hang(step: Step<S>, wanted: WantedRow, row: AnyRow | undefined): void {
+    const place = this.#placeOf(step, wanted);
+    if (place === undefined) return;
+    const uuid = this.#uuidOf(wanted.table, wanted.name);
+    const places = row === undefined ? [] : this.#view.findParents(wanted.table, uuid);
+    for (const other of places) if (other.uuid !== place.uuid) this.#memberships.take(other, uuid);
+    if (!places.some((one) => one.uuid === place.uuid)) this.#memberships.put(place, uuid);
+  }
+
+  #placeOf(step: Step<S>, wanted: WantedRow): Place | undefined {
+    const parent = parentOf(this.#view.tables, wanted);
+    if (parent === undefined) return undefined;
+    const { parents = [] } = this.#view.tables[wanted.table]!;
+    const { table, column, single = false } = parents.find((one) => one.table === parent.table)!;
+    const uuid = single ? this.#singleOf(step, table) : this.#uuidOf(table, parent.name);
+    return { table, column, uuid };
   }
 
   /** Puts a row into its groups, and takes it out of others of ours. */
@@ -215,13 +227,10 @@ class Planner<S> {
       const { word } = this.#view.tables[table]!;
       return this.#fail(step, takenError(`${stranger}, which is not ours, is in ${word} ${name}`));
     }
-    const { parent } = this.#view.tables[table]!;
     this.#guard(step, table, row);
     const operation = { op: 'delete', table, where: [['_uuid', '==', row._uuid]] } as const;
     this.#deletions.push({ step, operation });
-    if (parent === undefined) return;
-    for (const { _uuid } of this.#view.findHolders(parent.table, parent.column, row._uuid))
-      this.#memberships.take({ table: parent.table, uuid: _uuid, column: parent.column }, row._uuid);
+    for (const place of this.#view.findParents(table, row._uuid)) this.#memberships.take(place, row._uuid);
   }
 
   /** In words: a row of others, which the database would delete with this one. */

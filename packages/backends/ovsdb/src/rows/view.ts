@@ -1,7 +1,14 @@
 /** The rows of a database as the cache has them, found by their names. */
 import { createHash } from 'node:crypto';
 import type { Cache, CacheIndexes, MonitorRequest, AnyDatabase } from '@podwire/ovsdb';
-import { EXTERNAL_IDS, idOf, MARK, type TableDescription, type Tables } from './description.js';
+import {
+  EXTERNAL_IDS,
+  idOf,
+  MARK,
+  type ParentDescription,
+  type TableDescription,
+  type Tables,
+} from './description.js';
 
 export type AnyRow = AnyDatabase[string]['row'];
 export type AnyCache = Cache<AnyDatabase>;
@@ -52,6 +59,11 @@ export function uuidFor(table: string, name: string): string {
   ].join('-');
 }
 
+/** A row that another one hangs in, and the column with the set. */
+export interface Parent extends ParentDescription {
+  readonly uuid: string;
+}
+
 export class View {
   readonly tables: Tables;
   readonly #cache: AnyCache;
@@ -92,6 +104,13 @@ export class View {
   /** Rows whose set in the column has the row. */
   findHolders(table: string, column: string, uuid: string): AnyRow[] {
     return [...this.rows(table).values()].filter((row) => (row[column] as ReadonlySet<string>).has(uuid));
+  }
+
+  /** All rows that a row of this table hangs in. */
+  findParents(table: string, uuid: string): Parent[] {
+    return (this.tables[table]!.parents ?? []).flatMap((parent) =>
+      this.findHolders(parent.table, parent.column, uuid).map((row) => ({ ...parent, uuid: row._uuid })),
+    );
   }
 
   /** The name of the row that a reference leads to; its uuid where it has no name, or another row is meant by it. */

@@ -24,7 +24,8 @@ export function portRows(port: OvsPort): WantedRows {
     interfaces: { table: 'Interface', toEach: interfaces.map((one) => one.name) },
     qos: { table: 'QoS', to: port.qos },
   };
-  return [{ table: 'Port', name, parent: bridge, columns, ...idsOf(port) }, ...interfaces.map(interfaceRow)];
+  const parent = { table: 'Bridge', name: bridge };
+  return [{ table: 'Port', name, parent, columns, ...idsOf(port) }, ...interfaces.map(interfaceRow)];
 }
 
 function interfaceRow(given: OvsInterface): WantedRow {
@@ -61,5 +62,6 @@ export function mirrorRows(mirror: OvsMirror): WantedRows {
     select_dst_port: { table: 'Port', toEach: selectDstPorts },
     output_port: { table: 'Port', to: outputPort },
   };
-  return [{ table: 'Mirror', name, parent: bridge, columns, ...idsOf(mirror) }];
+  const parent = { table: 'Bridge', name: bridge };
+  return [{ table: 'Mirror', name, parent, columns, ...idsOf(mirror) }];
 }

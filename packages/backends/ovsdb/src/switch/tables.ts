@@ -20,7 +20,7 @@ export const switchDatabase: DatabaseDescription = {
     Bridge: {
       word: 'bridge',
       name: 'name',
-      parent: { table: 'Open_vSwitch', column: 'bridges', single: true },
+      parents: [{ table: 'Open_vSwitch', column: 'bridges', single: true }],
       columns: [
         ...['datapath_type', 'fail_mode', 'protocols', 'stp_enable', 'rstp_enable', 'mcast_snooping_enable'],
         ...['other_config', 'external_ids', 'ports', 'mirrors'],
@@ -29,7 +29,7 @@ export const switchDatabase: DatabaseDescription = {
     Port: {
       word: 'port',
       name: 'name',
-      parent: { table: 'Bridge', column: 'ports' },
+      parents: [{ table: 'Bridge', column: 'ports' }],
       columns: [
         ...['interfaces', 'tag', 'trunks', 'vlan_mode', 'bond_mode', 'lacp', 'qos', 'other_config'],
         'external_ids',
@@ -38,7 +38,7 @@ export const switchDatabase: DatabaseDescription = {
     Mirror: {
       word: 'mirror',
       name: 'name',
-      parent: { table: 'Bridge', column: 'mirrors' },
+      parents: [{ table: 'Bridge', column: 'mirrors' }],
       columns: [
         ...['select_all', 'select_src_port', 'select_dst_port', 'select_vlan', 'output_port', 'output_vlan'],
         'external_ids',
