@@ -13,7 +13,7 @@ const TEST = [
   ...['conntrack', 'containerd', 'containernetworking-plugins', 'docker.io'],
   ...['iptables', 'iputils-ping', 'podman', 'protobuf-compiler', 'runc', 'tcpdump'],
   ...['bird2', 'etcd-client', 'etcd-server', 'groff-base', 'openssl', 'openvswitch-switch'],
-  ...['ovn-central', 'systemd'],
+  ...['ovn-central', 'ovn-host', 'systemd'],
   // For the tests of the dashboard; without a font its pages would be blank.
   ...['chromium', 'fonts-dejavu-core'],
 ];

@@ -1,8 +1,8 @@
 /** The central part of OVN: its two databases, and ovn-northd between them. All of it has a directory of its own. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { OvsdbServer } from './ovsdb/index.js';
-import { type RunningProcess, run, start } from './processes.js';
+import { OvsdbServer } from '../ovsdb/index.js';
+import { type RunningProcess, run, start } from '../processes.js';
 
 /** One of the schemas of Debian's ovn-common. */
 export const readOvnSchema = (database: 'nb' | 'sb'): unknown =>

@@ -1,0 +1,3 @@
+export { OvnCentral, readOvnSchema } from './central.js';
+export { OvnCluster, type OvnClusterOptions } from './cluster.js';
+export { OvnNode, type OvnNodeOptions, type OvnPodOptions } from './node.js';
