@@ -65,6 +65,7 @@ const below = {
   'desired-state': ['platform', 'errors', 'engine', 'planner'],
   'local-api': ['platform', 'errors', 'linux'],
   'openshift-cni': ['platform', 'errors', 'linux', 'cni', 'local-api'],
+  'kube-ovn-cni': ['platform', 'errors', 'addresses', 'linux', 'cni', 'local-api'],
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],

@@ -13,8 +13,8 @@ const COMPILE_MILLISECONDS = 60_000;
 interface Recipe {
   /** Of the compiled program; the JavaScript begins with the file `NAME.ts`. */
   readonly sources: readonly string[];
-  /** The place where the agent is asked: its name in both programs, and what it is unless given. */
-  readonly place: readonly [name: string, usual: string];
+  /** Where the agent is asked, unless a configuration says it: its name in both programs, and its usual value. */
+  readonly place?: readonly [name: string, usual: string];
   /** The second line of the JavaScript. */
   readonly banner?: string;
 }
@@ -25,10 +25,26 @@ const recipes = {
     place: ['DEFAULT_SOCKET', '/run/podwire/cni.sock'],
   },
   'openshift-sdn': {
-    sources: ['openshift-sdn.c', 'http.c', 'indent.c', 'json.c', 'output.c', 'streams.c'],
+    sources: [
+      'openshift-sdn.c',
+      'failure.c',
+      'http.c',
+      'indent.c',
+      'json.c',
+      'output.c',
+      'streams.c',
+      'version.c',
+    ],
     place: ['RUN_DIRECTORY', '/var/run/openshift-sdn/cniserver'],
     // `podwire install` and `podwire uninstall` know their own programs by it.
     banner: '// Podwire CNI plugin openshift-sdn',
+  },
+  'kube-ovn': {
+    sources: [
+      ...['kube-ovn.c', 'failure.c', 'http.c', 'indent.c', 'json.c'],
+      ...['lease.c', 'output.c', 'question.c', 'streams.c', 'version.c'],
+    ],
+    banner: '// Podwire CNI plugin kube-ovn',
   },
 } as const satisfies Record<string, Recipe>;
 
@@ -94,11 +110,9 @@ const recipeOf = ({ program }: BuildOptions): Recipe => recipes[program];
 
 /** Constants of a program, by their names. */
 function constantsOf(options: BuildOptions): (readonly [name: string, value: string])[] {
-  const [name, usual] = recipeOf(options).place;
-  return [
-    ['PODWIRE_VERSION', options.version],
-    [name, options.place ?? usual],
-  ];
+  const { place } = recipeOf(options);
+  const version = ['PODWIRE_VERSION', options.version] as const;
+  return place === undefined ? [version] : [version, [place[0], options.place ?? place[1]]];
 }
 
 /** Writes the static program. Throws with the compiler's own words when it refuses. */

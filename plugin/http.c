@@ -49,6 +49,9 @@ static int is_status_line(const char *line) {
   return line[12] == ' ' || memcmp(line + 12, "\r\n", 2) == 0;
 }
 
+/* A connection may stay open after it, so its end must not be waited for (RFC 9112 §6.3). */
+static int is_without_body(const char *line) { return memcmp(line + 9, "204", 3) == 0; }
+
 static void read_head(struct received *received) {
   static const char beginning[] = "HTTP/1.";
   size_t known = received->length < 7 ? received->length : 7;
@@ -60,6 +63,7 @@ static void read_head(struct received *received) {
   struct slice length = find_header(received, "content-length:");
   received->stated = length.start ? read_length(length) : -1;
   received->is_other = !is_status_line(received->bytes) || (length.start && received->stated < 0);
+  if (is_without_body(received->bytes)) received->stated = 0;
   received->is_chunked = find_header(received, "transfer-encoding:").start != NULL;
 }
 

@@ -1,4 +1,4 @@
-/* The answer to a request of HTTP/1.1, with nothing of HTTP that a node of OpenShift SDN does not use. As http.ts. */
+/* The answer to a request of HTTP/1.1, with nothing of HTTP that the nodes do not use. As http.ts. */
 #ifndef PODWIRE_HTTP_H
 #define PODWIRE_HTTP_H
 

@@ -1,4 +1,4 @@
-/** The answer to a request of HTTP/1.1, with nothing of HTTP that a node of OpenShift SDN does not use. As http.c. */
+/** The answer to a request of HTTP/1.1, with nothing of HTTP that the nodes do not use. As http.c. */
 
 /** Of the body and of the head, in bytes. */
 export const LIMIT = 1024 * 1024;
@@ -25,9 +25,15 @@ function readHead(bytes: Buffer): Head | 'other' | undefined {
   if (status === undefined || (length !== undefined && !/^\d+$/.test(length))) return 'other';
   return {
     ...{ status, end: end + 4 },
-    stated: length === undefined ? undefined : Math.min(Number(length), LIMIT + 1),
+    stated: lengthOf(status, length),
     isChunked: findHeader(headers, 'transfer-encoding:') !== undefined,
   };
+}
+
+/** A connection may stay open after 204, so its end must not be waited for (RFC 9112 §6.3). */
+function lengthOf(status: string, stated: string | undefined): number | undefined {
+  if (status === '204') return 0;
+  return stated === undefined ? undefined : Math.min(Number(stated), LIMIT + 1);
 }
 
 /** The first of several counts. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+_Static_assert(LEVELS == 64, "NO_OBJECT says how many");
+
 const char *skip_space(const char *at, const char *end) {
   while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
   return at;
@@ -154,6 +156,14 @@ const char *end_of_value(const char *at, const char *end, int levels) {
   return at ? at + 1 : NULL;
 }
 
+int is_object(struct slice document) {
+  const char *end = document.start + document.length;
+  const char *at = skip_space(document.start, end);
+  if (at == end || *at != '{') return 0;
+  at = end_of_value(at, end, LEVELS);
+  return at && skip_space(at, end) == end;
+}
+
 struct slice find_member(struct slice object, const char *name) {
   const char *end = object.start + object.length;
   const char *at = skip_space(skip_space(object.start, end) + 1, end);
@@ -167,4 +177,12 @@ struct slice find_member(struct slice object, const char *name) {
     if (*at == ',') at = skip_space(at + 1, end);
   }
   return found;
+}
+
+struct slice next_item(struct slice list, struct slice item) {
+  const char *end = list.start + list.length;
+  const char *at = skip_space(item.start ? item.start + item.length : list.start + 1, end);
+  if (item.start && *at == ',') at = skip_space(at + 1, end);
+  if (*at == ']') return (struct slice){NULL, 0};
+  return (struct slice){at, (size_t)(end_of_value(at, end, LEVELS) - at)};
 }

@@ -6,6 +6,7 @@
 
 /* How deep a document may be for end_of_value(). */
 #define LEVELS 64
+#define NO_OBJECT "a JSON object of at most 64 levels is needed"
 
 const char *skip_space(const char *at, const char *end);
 
@@ -27,10 +28,18 @@ int is_text(struct slice string, const char *name);
 /* The end of the value at `at`; NULL when none of at most so many levels is there. */
 const char *end_of_value(const char *at, const char *end, int levels);
 
+/* True if the document is an object; NO_OBJECT says what is needed. */
+int is_object(struct slice document);
+
 /*
  * The value of that member of an object that end_of_value() accepted; of several the last. It begins with its first
  * byte, and is nothing where there is no such member.
  */
 struct slice find_member(struct slice object, const char *name);
+
+/*
+ * The item after this one in a list that end_of_value() accepted; the first one after nothing. It is nothing at the end.
+ */
+struct slice next_item(struct slice list, struct slice item);
 
 #endif

@@ -1,4 +1,4 @@
-/** JSON as both forms of openshift-sdn read and write it. As json.c and output.c. */
+/** JSON as openshift-sdn and kube-ovn read and write it in both forms. As json.c and output.c. */
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -25,9 +25,11 @@ function levelsOf(text: string): number {
 /** `undefined` for everything else, NO_OBJECT says what. */
 export function readObject(text: string): Json | undefined {
   const value = parse(text);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject && levelsOf(text) <= LEVELS ? (value as Json) : undefined;
+  return isObject(value) && levelsOf(text) <= LEVELS ? value : undefined;
 }
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parse(text: string): unknown {
   try {

@@ -17,11 +17,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "failure.h"
 #include "http.h"
 #include "indent.h"
 #include "json.h"
 #include "output.h"
 #include "streams.h"
+#include "version.h"
 
 #if !defined PODWIRE_VERSION || !defined RUN_DIRECTORY
 #error "build.ts compiles this, and names the version and the directory of the socket"
@@ -30,55 +32,20 @@
 #define SOCKET RUN_DIRECTORY "/socket"
 #define CONFIG RUN_DIRECTORY "/config.json"
 
-#define NO_OBJECT "a JSON object of at most 64 levels is needed"
-_Static_assert(LEVELS == 64, "NO_OBJECT says how many");
-
 /* The original's error code for everything but versions. */
-enum { CODE_INCOMPATIBLE = 1, CODE_FAILED = 100 };
+enum { CODE_FAILED = 100 };
 
 #define QUOTED_VERSIONS "\"0.1.0\",\"0.2.0\",\"0.3.0\",\"0.3.1\""
-#define SHOWN_VERSIONS "[\"0.1.0\" \"0.2.0\" \"0.3.0\" \"0.3.1\"]"
-static const char *const versions[] = {"0.1.0", "0.2.0", "0.3.0", "0.3.1"};
+static const struct versions versions = {(const char *const[]){"0.1.0", "0.2.0", "0.3.0", "0.3.1", NULL},
+                                         "[\"0.1.0\" \"0.2.0\" \"0.3.0\" \"0.3.1\"]"};
 
 /* `podwire install` and `podwire uninstall` know their own programs by these words. */
 __attribute__((used)) static const char mark[] = "Podwire CNI plugin openshift-sdn " PODWIRE_VERSION;
 
-static struct slice slice_of(const char *text) { return (struct slice){text, strlen(text)}; }
-
 /* ---- errors ----------------------------------------------------------------------------------------------------- */
 
-static struct output standard_output;
-
-static void begin_failure(int code) {
-  put_text(&standard_output, "{\n    \"code\": ");
-  put_number(&standard_output, (size_t)code);
-  put_text(&standard_output, ",\n    \"msg\": \"");
-}
-
-static int end_failure(void) {
-  put_text(&standard_output, "\"\n}");
-  flush(&standard_output);
-  return 1;
-}
-
-/* Prints a CNI error object with a message of three parts, and returns the exit code. */
-static int fail_about(const char *before, struct slice subject, const char *after) {
-  begin_failure(CODE_FAILED);
-  put_escaped(&standard_output, slice_of(before));
-  put_escaped(&standard_output, subject);
-  put_escaped(&standard_output, slice_of(after));
-  return end_failure();
-}
-
-static int fail(const char *message, const char *reason) { return fail_about(message, LITERAL(""), reason); }
-
-/* `version` is the inside of a JSON string. */
-static int fail_version(struct slice version) {
-  begin_failure(CODE_INCOMPATIBLE);
-  put_text(&standard_output, "incompatible CNI versions\",\n    \"details\": \"config is \\\"");
-  put_spelled(&standard_output, version);
-  put_escaped(&standard_output, LITERAL("\", plugin supports " SHOWN_VERSIONS));
-  return end_failure();
+static int fail(const char *message, const char *reason) {
+  return fail_about(CODE_FAILED, message, LITERAL(""), reason);
 }
 
 /* ---- the environment -------------------------------------------------------------------------------------------- */
@@ -141,27 +108,10 @@ static void sort_environment(void) {
 
 /* ---- what is read before the node is asked ---------------------------------------------------------------------- */
 
-static int is_object(struct slice document) {
-  const char *end = document.start + document.length;
-  const char *at = skip_space(document.start, end);
-  if (at == end || *at != '{') return 0;
-  at = end_of_value(at, end, LEVELS);
-  return at && skip_space(at, end) == end;
-}
-
 /* Finds the version of the configuration, which it may leave out. Returns 0, or the exit code after an error. */
-static int check_version(struct slice config, const char **version) {
-  static const char before[] = "decoding version from network config: ";
-  if (!is_object(config)) return fail(before, NO_OBJECT);
-  struct slice stated = find_member(config, "cniVersion");
-  *version = "0.1.0";
-  if (!stated.start || *stated.start == 'n') return 0;
-  if (*stated.start != '"') return fail(before, "`cniVersion` is no string");
-  struct slice text = {stated.start + 1, stated.length - 2};
-  if (text.length == 0) return 0;
-  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-    if (is_text(text, versions[i])) return *version = versions[i], 0;
-  return fail_version(text);
+static int read_version(struct slice config, const char **version) {
+  if (!is_object(config)) return fail("decoding version from network config: ", NO_OBJECT);
+  return check_version(config, &versions, CODE_FAILED, version);
 }
 
 /* Reads the file, and one byte more than the limit where it is longer. Returns the length, or -1. */
@@ -219,7 +169,7 @@ static int ask(struct slice config, struct slice *text) {
   static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET};
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0 || connect_socket(fd, &address, 0) < 0)
-    return fail_about("failed to send CNI request: connect ", slice_of(error_name(errno)), " " SOCKET);
+    return fail_about(CODE_FAILED, "failed to send CNI request: connect ", slice_of(error_name(errno)), " " SOCKET);
   send_request(fd, config);
   struct answer answer = receive_answer(fd);
   if (answer.failure) return fail(answer.failure, "");
@@ -227,7 +177,7 @@ static int ask(struct slice config, struct slice *text) {
   if (strcmp(answer.status, "200") == 0) return 0;
   char failed[] = "CNI request failed with status ???: '";
   memcpy(strchr(failed, '?'), answer.status, 3);
-  return fail_about(failed, *text, "'");
+  return fail_about(CODE_FAILED, failed, *text, "'");
 }
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
@@ -249,10 +199,10 @@ static int is_one_address(struct slice ips) {
  * there on.
  */
 static int print_result(struct slice text, const char *version) {
-  if (!is_object(text)) return fail_about("failed to unmarshal response '", text, "': " NO_OBJECT);
+  if (!is_object(text)) return fail_about(CODE_FAILED, "failed to unmarshal response '", text, "': " NO_OBJECT);
   int has_address = strcmp(version, "0.3.0") < 0 ? find_member(text, "ip4").start != NULL
                                                  : is_one_address(find_member(text, "ips"));
-  if (!has_address) return fail_about("Unexpected IPAM result: '", text, "'");
+  if (!has_address) return fail_about(CODE_FAILED, "Unexpected IPAM result: '", text, "'");
   put_indented(&standard_output, text, version);
   return flush(&standard_output) < 0;
 }
@@ -266,7 +216,7 @@ static int carry(int is_add) {
   if (length > LIMIT) return fail("the network configuration is longer than " LIMIT_TEXT, "");
   struct slice config = {input, (size_t)length}, answer;
   const char *version;
-  if (check_version(config, &version) != 0) return 1;
+  if (read_version(config, &version) != 0) return 1;
   if (is_add && check_node_config() != 0) return 1;
   sort_environment();
   if (ask(config, &answer) != 0) return 1;
@@ -283,7 +233,7 @@ int main(void) {
   signal(SIGPIPE, SIG_IGN);
   const char *name = getenv("CNI_COMMAND");
   const struct command *command = find_command(name ? name : "");
-  if (!command) return fail_about("unknown CNI_COMMAND: ", slice_of(name), "");
+  if (!command) return fail_about(CODE_FAILED, "unknown CNI_COMMAND: ", slice_of(name), "");
   if (name_missing(command) > 0) return fail("required env variables missing", "");
   if (strcmp(name, "VERSION") == 0) return print_versions();
   return carry(strcmp(name, "ADD") == 0);

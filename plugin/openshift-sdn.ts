@@ -2,11 +2,13 @@
  * openshift-sdn in JavaScript: the same program as openshift-sdn.c, which says what it is for, for machines without a C
  * compiler. One suite tests both programs. The bundle has no import and no require, as podwire-cni.ts.
  */
-import { type Answer, isDecided, LIMIT, readAnswer } from './http.js';
+import { exchange } from './exchange.js';
+import { Failure, printOutcome } from './failure.js';
+import { LIMIT } from './http.js';
 import { indent } from './indent.js';
-import { type Json, NO_OBJECT, readObject, toJson, wellFormed } from './json.js';
-import { connectSocket, converse } from './socket.js';
+import { type Json, NO_OBJECT, readObject, toJson } from './json.js';
 import { codeOf, nameError, readEnvironment, readInput, tryWrite } from './streams.js';
+import { readVersion } from './version.js';
 
 declare const RUN_DIRECTORY: string;
 
@@ -16,10 +18,8 @@ const SOCKET = `${RUN_DIRECTORY}/socket`;
 const CONFIG = `${RUN_DIRECTORY}/config.json`;
 
 /** The original's error code for everything but versions. */
-const CODE = { failed: 100, incompatible: 1 } as const;
+const CODE_FAILED = 100;
 const VERSIONS = ['0.1.0', '0.2.0', '0.3.0', '0.3.1'];
-/** Of a configuration without one. */
-const IMPLICIT_VERSION = '0.1.0';
 
 const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
   ['', ['CNI_COMMAND']],
@@ -28,24 +28,14 @@ const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
   ['VERSION', []],
 ]);
 
-class Failure extends Error {
-  readonly code: number;
-  readonly details: string | undefined;
-  constructor(message: string, code: number = CODE.failed, details?: string) {
-    super(message);
-    this.code = code;
-    this.details = details;
-  }
-}
-
 // ---- what is read before the node is asked
 
 function checkEnvironment(command: string): void {
   const names = REQUIRED.get(command);
-  if (names === undefined) throw new Failure(`unknown CNI_COMMAND: ${command}`);
+  if (names === undefined) throw new Failure(CODE_FAILED, `unknown CNI_COMMAND: ${command}`);
   const missing = names.filter((name) => !process.env[name]);
   for (const name of missing) tryWrite(2, Buffer.from(`${name} env variable missing\n`));
-  if (missing.length > 0) throw new Failure('required env variables missing');
+  if (missing.length > 0) throw new Failure(CODE_FAILED, 'required env variables missing');
 }
 
 function readNetworkConfig(): Buffer {
@@ -53,30 +43,23 @@ function readNetworkConfig(): Buffer {
   try {
     input = readInput(LIMIT + 1);
   } catch (error) {
-    throw new Failure(`error reading from stdin: ${nameError(error)}`);
+    throw new Failure(CODE_FAILED, `error reading from stdin: ${nameError(error)}`);
   }
-  if (input.length > LIMIT) throw new Failure(`the network configuration is longer than ${LIMIT} bytes`);
+  if (input.length > LIMIT)
+    throw new Failure(CODE_FAILED, `the network configuration is longer than ${LIMIT} bytes`);
   return input;
 }
 
 /** An object, or a failure that ends with the reason. */
 function readObjectOr(text: string, message: string): Json {
   const object = readObject(text);
-  if (object === undefined) throw new Failure(`${message}${NO_OBJECT}`);
+  if (object === undefined) throw new Failure(CODE_FAILED, `${message}${NO_OBJECT}`);
   return object;
 }
 
 /** The version of the configuration. */
-function checkVersion(input: string): string {
-  const before = 'decoding version from network config: ';
-  const stated = readObjectOr(input, before)['cniVersion'] ?? '';
-  if (typeof stated !== 'string') throw new Failure(`${before}\`cniVersion\` is no string`);
-  const version = stated === '' ? IMPLICIT_VERSION : stated;
-  if (VERSIONS.includes(version)) return version;
-  const supported = VERSIONS.map((each) => `"${each}"`).join(' ');
-  const details = `config is "${wellFormed(version)}", plugin supports [${supported}]`;
-  throw new Failure('incompatible CNI versions', CODE.incompatible, details);
-}
+const checkVersion = (input: string): string =>
+  readVersion(readObjectOr(input, 'decoding version from network config: '), VERSIONS, CODE_FAILED);
 
 function readNodeConfig(): string {
   let content: Buffer;
@@ -84,11 +67,11 @@ function readNodeConfig(): string {
     content = fs.readFileSync(CONFIG);
   } catch (error) {
     if (codeOf(error) === 'ENOENT')
-      throw new Failure('OpenShift SDN network process is not (yet?) available');
-    throw new Failure(`could not read config file "${CONFIG}": ${nameError(error)}`);
+      throw new Failure(CODE_FAILED, 'OpenShift SDN network process is not (yet?) available');
+    throw new Failure(CODE_FAILED, `could not read config file "${CONFIG}": ${nameError(error)}`);
   }
   if (content.length <= LIMIT) return content.toString();
-  throw new Failure(`could not read config file "${CONFIG}": it is longer than ${LIMIT} bytes`);
+  throw new Failure(CODE_FAILED, `could not read config file "${CONFIG}": it is longer than ${LIMIT} bytes`);
 }
 
 /**
@@ -113,34 +96,19 @@ function sortEnvironment(): (readonly [name: Buffer, value: Buffer])[] {
   return pairs.filter(([name], index) => !pairs[index - 1]?.[0].equals(name));
 }
 
-function buildRequest(input: Buffer): Buffer {
+function buildBody(input: Buffer): string {
   const env = sortEnvironment().map((pair) => pair.map((part) => toJson(part.toString())).join(':'));
-  const body = Buffer.from(`{"env":{${env.join(',')}},"config":"${input.toString('base64')}"}`);
-  const head = ['POST / HTTP/1.1', 'Host: dummy', 'Content-Type: application/json'];
-  const ends = [`Content-Length: ${body.length}`, 'Connection: keep-alive', '', ''];
-  return Buffer.concat([Buffer.from([...head, ...ends].join('\r\n')), body]);
-}
-
-/** Waits for as long as the runtime lets it: only that knows its deadline, and ends the plugin then. */
-async function exchange(request: Buffer): Promise<Answer> {
-  const socket = await connectSocket(SOCKET, 0).catch((error: unknown) => {
-    throw new Failure(`failed to send CNI request: connect ${nameError(error)} ${SOCKET}`);
-  });
-  let bytes = Buffer.alloc(0);
-  const take = (chunk: Buffer): void => {
-    bytes = Buffer.concat([bytes, chunk]);
-    if (isDecided(bytes)) socket.destroy();
-  };
-  const { broke } = await converse(socket, { request, endsRequest: false, take });
-  const answer = readAnswer(bytes, broke);
-  if (typeof answer === 'string') throw new Failure(answer);
-  return answer;
+  return `{"env":{${env.join(',')}},"config":"${input.toString('base64')}"}`;
 }
 
 async function ask(input: Buffer): Promise<string> {
-  const { status, text } = await exchange(buildRequest(input));
-  if (status === '200') return text;
-  throw new Failure(`CNI request failed with status ${status}: '${text}'`);
+  const body = buildBody(input);
+  const head = ['POST / HTTP/1.1', 'Host: dummy', 'Content-Type: application/json'];
+  const ends = [`Content-Length: ${Buffer.byteLength(body)}`, 'Connection: keep-alive'];
+  const answer = await exchange(SOCKET, [...head, ...ends], body);
+  if (typeof answer === 'string') throw new Failure(CODE_FAILED, answer);
+  if (answer.status === '200') return answer.text;
+  throw new Failure(CODE_FAILED, `CNI request failed with status ${answer.status}: '${answer.text}'`);
 }
 
 // ---- the result
@@ -156,7 +124,7 @@ function isOneAddress(ips: unknown): boolean {
 function renderResult(text: string, version: string): string {
   const result = readObjectOr(text, `failed to unmarshal response '${text}': `);
   const hasAddress = version < '0.3.0' ? 'ip4' in result : isOneAddress(result['ips']);
-  if (!hasAddress) throw new Failure(`Unexpected IPAM result: '${text}'`);
+  if (!hasAddress) throw new Failure(CODE_FAILED, `Unexpected IPAM result: '${text}'`);
   return indent(text, version);
 }
 
@@ -173,15 +141,4 @@ async function run(command: string): Promise<string> {
   return command === 'ADD' ? renderResult(answer, version) : '';
 }
 
-function describeFailure(error: unknown): string {
-  const { code, message: msg, details } = error instanceof Failure ? error : new Failure(String(error));
-  return toJson({ code, msg, ...(details === undefined ? {} : { details }) }, 4);
-}
-
-run(process.env['CNI_COMMAND'] ?? '').then(
-  (text) => tryWrite(1, Buffer.from(text)),
-  (error: unknown) => {
-    process.exitCode = 1;
-    tryWrite(1, Buffer.from(describeFailure(error)));
-  },
-);
+printOutcome(run(process.env['CNI_COMMAND'] ?? ''), CODE_FAILED);

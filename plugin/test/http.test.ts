@@ -12,6 +12,14 @@ describe('isDecided', () => {
       expect([text, isDecided(of(text))]).toEqual([text, true]);
   });
 
+  it('does not wait for a body that 204 does not have', () => {
+    const deleted = of('HTTP/1.1 204 No Content\r\n\r\n');
+    expect(isDecided(deleted)).toBe(true);
+    expect(readAnswer(deleted, true)).toEqual({ status: '204', text: '' });
+    const lying = of('HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n');
+    expect(readAnswer(lying, false)).toEqual({ status: '204', text: '' });
+  });
+
   it('does not wait for the end of what is too long or not understood', () => {
     const open = 'HTTP/1.1 200 OK\r\n\r\n';
     expect(isDecided(of(open + 'a'.repeat(1 << 20)))).toBe(false);

@@ -6,7 +6,8 @@ import type net from 'node:net';
 import path from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { findCompilers } from '../build.js';
-import { ADD, buildOpenshift, check, DEL, failed, type FakeNode, good, networkConfig, startFakeNode } from './openshift.js'; // prettier-ignore
+import { check, failed, type FakeNode, good } from './fake-node.js';
+import { ADD, buildOpenshift, DEL, networkConfig, startFakeNode } from './openshift.js';
 import { makeFolder, type Outcome, outcomeOf, type Program, runProgram, startProgram } from './programs.js';
 
 const folder = makeFolder();

@@ -8,7 +8,8 @@ import { indent } from '../indent.js';
 import { NO_OBJECT, readObject } from '../json.js';
 import { damagedDocuments, documents, replaceHalves } from './documents.js';
 import { environments, isCarried } from './environments.js';
-import { ADD, buildOpenshift, check, DEL, escapeAsGo, failed, type FakeNode, good, networkConfig, startFakeNode } from './openshift.js'; // prettier-ignore
+import { check, escapeAsGo, failed, type FakeNode, good } from './fake-node.js';
+import { ADD, buildOpenshift, DEL, networkConfig, startFakeNode } from './openshift.js';
 import { makeFolder, runProgram } from './programs.js';
 
 const folder = makeFolder();

@@ -15,7 +15,8 @@ import {
   startOpenshiftCniServer,
 } from '@podwire/openshift-cni';
 import { silentLog, systemClock } from '@podwire/platform';
-import { ADD, buildOpenshift, check, DEL, failed, networkConfig } from './openshift.js';
+import { check, failed } from './fake-node.js';
+import { ADD, buildOpenshift, DEL, networkConfig } from './openshift.js';
 import { makeFolder, outcomeOf, runProgram, startProgram } from './programs.js';
 
 const folder = makeFolder();

@@ -11,7 +11,15 @@ MALLOC_ARENA_MAX=1 exec "$here/node" ${options} "$here/podwire.mjs" "$@"
 `;
 
 const own = ['LICENSE', 'CHANGELOG.md', 'README.md', 'package.json', 'examples'];
-const programs = ['podwire-cni', 'podwire-cni.js', 'openshift-sdn', 'openshift-sdn.js', 'podwire-hold'];
+const programs = [
+  'podwire-cni',
+  'podwire-cni.js',
+  'openshift-sdn',
+  'openshift-sdn.js',
+  'kube-ovn',
+  'kube-ovn.js',
+  'podwire-hold',
+];
 
 export async function writeTree(root, tree) {
   fs.mkdirSync(path.join(tree, 'bin'), { recursive: true });

@@ -36,7 +36,7 @@ export async function buildPlugins(root, begin) {
   const { bundleTwin, compileProgram, findCompilers } = await import(path.join(sources, 'dist/build.js'));
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const [compiler] = await findCompilers();
-  const built = ['podwire-cni', 'openshift-sdn'].map((program) => {
+  const built = ['podwire-cni', 'openshift-sdn', 'kube-ovn'].map((program) => {
     const output = path.join(root, 'bin', program);
     return { program, output, twin: `${output}.js` };
   });

@@ -27,6 +27,7 @@ const testedByPackage = new Set([
   '@podwire/backend-openflow',
   '@podwire/ovsdb',
   '@podwire/openshift-cni',
+  '@podwire/kube-ovn-cni',
   '@podwire/unixctl',
   '@podwire/store',
   // test/libraries compiles and runs these.

@@ -89,7 +89,7 @@ test('the Debian package installs, and a pod runs', async () => {
   assert.match(await run('podwire', 'status'), /: ready/);
   await run('podwire', 'down');
   assert.match(await run('podwire', 'config', 'validate', '/etc/podwire/agent.yaml'), /valid/);
-  for (const name of ['podwire-cni', 'openshift-sdn']) {
+  for (const name of ['podwire-cni', 'openshift-sdn', 'kube-ovn']) {
     const versions = await run('env', 'CNI_COMMAND=VERSION', `/usr/lib/podwire/bin/${name}`);
     assert.match(versions, /supportedVersions/);
   }

@@ -11,7 +11,16 @@ export {
   serveOnPort,
   serveOnSocket,
 } from './server.js';
-export { isOwnCaller, readBytes, stopServers } from './http-parts.js';
+export { readBytes, stopServers } from './http-parts.js';
+export {
+  type CallerWatch,
+  createPluginServer,
+  deliver,
+  type DeliverOptions,
+  type HttpAnswer,
+  type PluginServerOptions,
+  watchCaller,
+} from './plugin-server.js';
 export { requestLimits } from './patience.js';
 export { splitLines } from './lines.js';
 export { listenDurably, type DurableListener } from './durable-listener.js';

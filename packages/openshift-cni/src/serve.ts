@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnyResult, CniError } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
-import { readBytes } from '@podwire/local-api';
+import { type HttpAnswer, readBytes, watchCaller } from '@podwire/local-api';
 import { type Clock, type Log, withDeadline } from '@podwire/platform';
 import { describeFailure, readPrintedError, readPrintedResult, renderResult } from './answer.js';
-import { callerGone, deliver, errorAnswer, goodAnswer, type HttpAnswer, routeAnswer } from './http.js';
+import { errorAnswer, goodAnswer, routeAnswer, send } from './http.js';
 import {
   type DecodeOptions,
   decodeRequest,
@@ -44,10 +44,10 @@ export async function serveRequest(
   const refusal = routeAnswer(request);
   if (refusal !== undefined) {
     request.resume();
-    return deliver(response, refusal, options);
+    return send(response, refusal, options);
   }
   const decoded = await decode(options, request);
-  if ('status' in decoded) return deliver(response, decoded, options);
+  if ('status' in decoded) return send(response, decoded, options);
   await carryOut(options, decoded, response);
 }
 
@@ -78,20 +78,17 @@ async function carryOut(options: ServeOptions, request: PodRequest, response: Se
   const { deadline, clock, handle } = options;
   const started = clock.elapsed();
   const log = (error?: unknown): void => logRequest(options.log, request, clock.elapsed() - started, error);
-  const gone = new AbortController();
-  const abort = (): void => gone.abort(callerGone());
-  if (response.destroyed) abort();
-  else response.once('close', abort);
+  const caller = watchCaller(response);
   const answer = async (result?: AnyResult): Promise<void> => {
     const good = goodAnswer(renderResult(request, result));
-    response.off('close', abort); // it comes after a good answer, too
-    await deliver(response, good, options).catch((error: unknown) => {
-      abort();
+    caller.release();
+    await send(response, good, options).catch((error: unknown) => {
+      caller.abort();
       throw error;
     });
   };
   try {
-    await withDeadline(gone.signal, deadline, (signal) => handle(request, { signal, answer }), {
+    await withDeadline(caller.signal, deadline, (signal) => handle(request, { signal, answer }), {
       reason: () => new PodwireError('DEADLINE_EXCEEDED', `the request took longer than ${deadline} ms`),
     });
     if (!response.headersSent)
@@ -99,7 +96,7 @@ async function carryOut(options: ServeOptions, request: PodRequest, response: Se
     log();
   } catch (error) {
     log(error);
-    if (!response.headersSent) await deliver(response, errorAnswer(400, describeFailure(error)), options);
+    if (!response.headersSent) await send(response, errorAnswer(400, describeFailure(error)), options);
   }
 }
 

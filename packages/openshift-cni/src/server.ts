@@ -1,10 +1,9 @@
 /** The server of OpenShift SDN's CNI plugin. */
-import http from 'node:http';
+import type http from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { describeError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
-import { isOwnCaller, listenDurably, requestLimits, stopServers } from '@podwire/local-api';
+import { createPluginServer, listenDurably, stopServers } from '@podwire/local-api';
 import { clearDirectory, removeNodeConfig, writeNodeConfig } from './directory.js';
 import { type NodeConfig, socketName } from './files.js';
 import { serveRequest, type ServeOptions } from './serve.js';
@@ -86,19 +85,7 @@ function rewriteConfig(
 
 function createServer(options: OpenshiftCniServerOptions): http.Server {
   const { log, maxConnections, peerCredentials } = options;
-  const server = http.createServer(requestLimits, (request, response) => {
-    serveRequest(options, request, response).catch((error: unknown) => {
-      log.debug({ err: error }, 'a request of the OpenShift plugin ended without an answer');
-      response.destroy();
-    });
-  });
-  server.maxConnections = maxConnections;
-  server.on('connection', (socket: Socket) => {
-    const peer = peerCredentials(socket);
-    if (isOwnCaller(peer)) return;
-    log.warn({ peer }, 'refused a caller');
-    socket.destroy();
-  });
-  server.on('error', (error) => log.error({ err: error }, `the socket failed: ${describeError(error)}`));
-  return server;
+  const serve = (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> =>
+    serveRequest(options, request, response);
+  return createPluginServer({ log, maxConnections, peerCredentials, serve });
 }
