@@ -3,7 +3,10 @@ import { type AnyObject, checkObject, type StoredObject } from '@podwire/objects
 import { describe, expect, it } from 'vitest';
 import { problemsOf } from './address-cluster.js';
 
-const defaults = listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/16' });
+const options = {
+  defaults: listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/16' }),
+  encapsulation: 'geneve',
+};
 
 let revision = 0;
 
@@ -20,12 +23,12 @@ const nodeOf = (name: string, isReachable = true) => ({ name, addresses: ['192.0
 function lookOf(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): OvnLook {
   const ofKind = (kind: string) => objects.filter(({ object }) => object.kind === kind) as never;
   const lists = { subnets: ofKind('Subnet'), vpcs: ofKind('Vpc'), vlans: ofKind('Vlan'), ips: ofKind('IP') };
-  return { objects: { ...lists, unreadable: [] }, nodes };
+  return { objects: { ...lists, unreadable: [] }, nodes, pods: [], unreadablePods: [] };
 }
 
 /** Those that are left when the changes were made. */
 function settle(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): StoredObject[] {
-  const { changes } = planOvnCluster(lookOf(objects, nodes), defaults);
+  const { changes } = planOvnCluster(lookOf(objects, nodes), options);
   return changes.reduce(
     (left, { before, after }) => [
       ...left.filter((one) => one !== before),
@@ -43,14 +46,14 @@ const writesOf = ({ changes }: OvnPlan): string[] =>
 
 describe('a cluster', () => {
   it('gets the objects that each one has, and is in order then', () => {
-    const plan = planOvnCluster(lookOf([]), defaults);
+    const plan = planOvnCluster(lookOf([]), options);
     expect(writesOf(plan)).toEqual([
       'create Vpc ovn-cluster',
       'create Subnet join',
       'create Subnet ovn-default',
     ]);
     expect(plan.facts.subnets.size).toBe(0);
-    const again = planOvnCluster(lookOf(settle([])), defaults);
+    const again = planOvnCluster(lookOf(settle([])), options);
     expect(again).toMatchObject({ changes: [], problems: [] });
     expect([...again.facts.subnets.keys()].sort()).toEqual(['join', 'ovn-default']);
     expect(again.facts.vpcs.get('ovn-cluster')).toMatchObject({ isDefault: true });
@@ -58,7 +61,7 @@ describe('a cluster', () => {
 
   it('that has a default subnet of another name gets none', () => {
     const own = make('Subnet', 'pods', { cidrBlock: '10.20.0.0/16', default: true });
-    expect(writesOf(planOvnCluster(lookOf([own]), defaults))).toEqual([
+    expect(writesOf(planOvnCluster(lookOf([own]), options))).toEqual([
       'create Vpc ovn-cluster',
       'create Subnet join',
     ]);
@@ -69,7 +72,7 @@ describe('a cluster', () => {
     const problems = [{ file: 'a.yaml', line: 1, message: 'spec.cidrBlock: is missing' }];
     const look = lookOf([]);
     const objects = { ...look.objects, unreadable: [{ reference, revision: 1, problems }] };
-    const plan = planOvnCluster({ ...look, objects }, defaults);
+    const plan = planOvnCluster({ ...look, objects }, options);
     expect(writesOf(plan)).not.toContain('create Subnet join');
     expect(problemsOf(plan)).toEqual([
       'OBJECT_INVALID kubeovn.io/v1 Subnet join: spec.cidrBlock: is missing',
@@ -80,10 +83,10 @@ describe('a cluster', () => {
 describe('a node', () => {
   it('is in the logical network as soon as its IP object is stored', () => {
     const objects = settle([]);
-    const first = planOvnCluster(lookOf(objects, [nodeOf('n1')]), defaults);
+    const first = planOvnCluster(lookOf(objects, [nodeOf('n1')]), options);
     expect(writesOf(first)).toEqual(['create IP node-n1']);
     expect(first.facts.nodes.size).toBe(0);
-    const second = planOvnCluster(lookOf(settle(objects, [nodeOf('n1')]), [nodeOf('n1')]), defaults);
+    const second = planOvnCluster(lookOf(settle(objects, [nodeOf('n1')]), [nodeOf('n1')]), options);
     expect(second.changes).toEqual([]);
     expect(second.facts.nodes.get('n1')).toMatchObject({
       joinAddresses: ['100.64.0.2'],
@@ -93,7 +96,7 @@ describe('a node', () => {
 
   it('that is gone takes its IP object with it', () => {
     const objects = settle(settle([]), [nodeOf('n1')]);
-    const plan = planOvnCluster(lookOf(objects), defaults);
+    const plan = planOvnCluster(lookOf(objects), options);
     expect(writesOf(plan)).toEqual(['delete IP node-n1']);
     expect(plan.facts.nodes.size).toBe(0);
   });
@@ -103,7 +106,7 @@ describe('a subnet', () => {
   const blue = (spec: Readonly<Record<string, unknown>> = {}) =>
     make('Subnet', 'blue', { cidrBlock: '10.17.0.0/16,fd17::/64', ...spec });
   const factOf = (objects: readonly StoredObject[], nodes?: OvnLook['nodes']) =>
-    planOvnCluster(lookOf([...settle([]), ...objects], nodes), defaults).facts.subnets.get('blue');
+    planOvnCluster(lookOf([...settle([]), ...objects], nodes), options).facts.subnets.get('blue');
 
   it('has its ranges with their gateways', () => {
     expect(factOf([blue()])?.ranges).toEqual([
@@ -128,7 +131,7 @@ describe('a subnet', () => {
     ['a VLAN', { vlan: 'v9' }, 'spec.vlan: there is no Vlan v9'],
     ['a VPC', { vpc: 'red' }, 'spec.vpc: there is no Vpc red'],
   ])('that names %s which is not there stays as it was, and is no overlay instead', (_, spec, message) => {
-    const plan = planOvnCluster(lookOf([...settle([]), blue(spec)]), defaults);
+    const plan = planOvnCluster(lookOf([...settle([]), blue(spec)]), options);
     expect(problemsOf(plan)).toEqual([`OVN_CONFLICT Subnet blue: ${message}`]);
     expect(plan.facts.subnets.get('blue')?.fault?.message).toBe(`Subnet blue: ${message}`);
   });
@@ -136,9 +139,59 @@ describe('a subnet', () => {
   it('that overlaps an older one is not made; the older one is', () => {
     const plan = planOvnCluster(
       lookOf([...settle([]), blue(), make('Subnet', 'aqua', { cidrBlock: '10.17.5.0/24' })]),
-      defaults,
+      options,
     );
     expect(plan.facts.subnets.get('blue')?.fault).toBeUndefined();
     expect(plan.facts.subnets.get('aqua')?.fault?.message).toContain('10.17.5.0/24 overlaps 10.17.0.0/16');
+  });
+});
+
+describe('a pod', () => {
+  const pod = { namespace: 'shop', name: 'web', uid: 'u1', node: 'n1', annotations: {}, hasEnded: false };
+  const answered = () => {
+    const look = lookOf(settle([]));
+    const plan = planOvnCluster({ ...look, pods: [pod] }, options);
+    const [{ annotations } = { annotations: {} }] = plan.answers;
+    const ip = plan.changes.find(({ after }) => after?.kind === 'IP')!.after!;
+    return { look: lookOf([...settle([]), stored(ip)]), plan, pod: { ...pod, annotations } };
+  };
+
+  it('is answered and gets an IP object, and is in the logical network when both are stored', () => {
+    const { plan, look, pod: known } = answered();
+    expect(plan.answers).toMatchObject([
+      { id: 'shop/web', uid: 'u1', annotations: { 'ovn.kubernetes.io/ip_address': '10.16.0.2' } },
+    ]);
+    expect(writesOf(plan)).toEqual(['create IP web.shop']);
+    expect(plan.facts.pods.size).toBe(0);
+    const next = planOvnCluster({ ...look, pods: [known] }, options);
+    expect(next).toMatchObject({ changes: [], answers: [], problems: [] });
+    expect(next.facts.pods.get('shop/web')).toMatchObject({
+      ...{ subnet: 'ovn-default', node: 'n1', addresses: ['10.16.0.2'], hasPortSecurity: false },
+    });
+  });
+
+  it('may send from its own addresses alone, where it is annotated so', () => {
+    const { look, pod: known } = answered();
+    const annotations = { ...known.annotations, 'ovn.kubernetes.io/port_security': 'true' };
+    const { facts } = planOvnCluster({ ...look, pods: [{ ...known, annotations }] }, options);
+    expect(facts.pods.get('shop/web')?.hasPortSecurity).toBe(true);
+  });
+
+  it('whose record cannot be read keeps what its IP object has', () => {
+    const { look } = answered();
+    const unreadablePods = [
+      { namespace: 'shop', name: 'web' },
+      { namespace: 'shop', name: 'new' },
+    ];
+    const plan = planOvnCluster({ ...look, unreadablePods }, options);
+    expect(plan).toMatchObject({ changes: [], answers: [], problems: [] });
+    expect([...plan.facts.pods.keys()]).toEqual(['shop/web']);
+  });
+
+  it('that is gone takes its IP object with it', () => {
+    const { look } = answered();
+    const plan = planOvnCluster(look, options);
+    expect(writesOf(plan)).toEqual(['delete IP web.shop']);
+    expect(plan.facts.pods.size).toBe(0);
   });
 });

@@ -20,6 +20,8 @@ export interface Keys {
   podFactsOf(node: string): string;
   /** Which policies are in force on the node. */
   policyStatus(node: string): string;
+  /** A pod that is to have addresses of Kube-OVN. */
+  ovnPod(namespace: string, name: string): string;
   /** The lock of the controllers' leader election. */
   readonly leader: string;
   /**
@@ -49,6 +51,7 @@ export const folders = {
   objects: 'objects/',
   podFacts: 'pod-facts/',
   policyStatus: 'policy-status/',
+  ovnPods: 'ovn-pods/',
 } as const;
 
 export function keysBelow(root: string): Keys {
@@ -67,6 +70,7 @@ export function keysBelow(root: string): Keys {
     podFactsOf: (node) => `${at('podFacts', node)}/`,
     podFacts: (node, namespace, name) => at('podFacts', node, namespace, name),
     policyStatus: (node) => at('policyStatus', node),
+    ovnPod: (namespace, name) => at('ovnPods', namespace, name),
     leader: `${root}/leader`,
     poolsGeneration: `${root}/pools-generation`,
     sdnGeneration: `${root}/sdn-generation`,

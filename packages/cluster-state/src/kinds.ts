@@ -232,6 +232,27 @@ const policyStatus = z.strictObject({
   objects: z.int().min(0).optional(),
 });
 
+/**
+ * A pod that is to have addresses of Kube-OVN, as the API server has it in Kubernetes. The program that runs the pod writes and
+ * deletes it; the controller answers in its annotations.
+ */
+const ovnPod = z.strictObject({
+  namespace: z
+    .string()
+    .max(63)
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'no name of a namespace'),
+  name: z
+    .string()
+    .max(253)
+    .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'no name of a pod'),
+  /** Another pod under the same name has another one. */
+  uid: z.string().min(1).max(128),
+  node: objectName.optional(),
+  annotations: z.record(z.string().max(317), z.string().max(16_384)),
+  /** Name of the stateful set that it is one of. */
+  statefulSet: objectName.optional(),
+});
+
 const kind = <T>(name: string, schema: z.ZodType<T>): ObjectKind<T> => ({
   name,
   version: 1,
@@ -250,6 +271,7 @@ export const borrowRequestKind = kind('loan-request', borrowRequest);
 
 export const podFactsKind = kind('pod-facts', podFacts);
 export const policyStatusKind = kind('policy-status', policyStatus);
+export const ovnPodKind = kind('ovn-pod', ovnPod);
 
 export type Pool = z.output<typeof pool>;
 export type Block = z.output<typeof block>;
@@ -263,6 +285,7 @@ export type BorrowRequest = z.output<typeof borrowRequest>;
 
 export type PodFacts = z.output<typeof podFacts>;
 export type PolicyStatus = z.output<typeof policyStatus>;
+export type OvnPodRecord = z.output<typeof ovnPod>;
 
 export type PoolPart = Pick<Pool, 'name' | 'cidr'> & Partial<Pool>;
 

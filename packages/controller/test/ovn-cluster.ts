@@ -1,8 +1,15 @@
 /** Real etcd, a real northbound database with ovn-northd, and controllers of them. */
-import { keysBelow, type Node, nodeKind, nodeLeaseKind } from '@podwire/cluster-state';
+import {
+  keysBelow,
+  type Node,
+  nodeKind,
+  nodeLeaseKind,
+  ovnPodKind,
+  type OvnPodRecord,
+} from '@podwire/cluster-state';
 import { type AnyObject, checkObject, createStoreSource, type ObjectSource } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
-import { encodeObject, openStore, type Store } from '@podwire/store';
+import { decodeObject, encodeObject, openStore, type Store } from '@podwire/store';
 import { type Etcd, startEtcd } from '@podwire/testkit/etcd';
 import { OvnCentral } from '@podwire/testkit/ovn';
 import { createOvnController, type OvnController } from '../src/index.js';
@@ -92,6 +99,23 @@ export class OvnCluster {
   async removeNode(number: number): Promise<void> {
     await this.disconnectNode(number);
     await this.store.delete(this.#keys.node(`n${number}`));
+  }
+
+  /** As the program that runs the pod does it. */
+  async addPod(namespace: string, name: string, rest: Partial<OvnPodRecord> = {}): Promise<void> {
+    const record: OvnPodRecord = { ...{ namespace, name, uid: `${name}-1`, annotations: {} }, ...rest };
+    await this.store.put(this.#keys.ovnPod(namespace, name), encodeObject(ovnPodKind, record));
+  }
+
+  async removePod(namespace: string, name: string): Promise<void> {
+    await this.store.delete(this.#keys.ovnPod(namespace, name));
+  }
+
+  /** An annotation that the controller has answered with, by the end of its name. */
+  async answerOf(namespace: string, name: string, annotation: string): Promise<string | undefined> {
+    const key = this.#keys.ovnPod(namespace, name);
+    const { value = '' } = (await this.store.get(key)) ?? {};
+    return decodeObject(ovnPodKind, key, value).annotations[`ovn.kubernetes.io/${annotation}`];
   }
 
   /** Values of one column, in order. */

@@ -151,3 +151,53 @@ test('addresses of a node that is gone are those of no other at once, and an emp
     );
     await waitFor(rows, before);
   }));
+
+test('pods get addresses and ports, keep them under another leader, and give them back', () =>
+  withCluster(async (cluster) => {
+    const first = cluster.startController('a');
+    for (const number of [1, 2]) await cluster.addNode(number);
+    await cluster.apply('Subnet', 'blue', { cidrBlock: '10.17.0.0/24', namespaces: ['shop'] });
+    await cluster.addPod('shop', 'web', { node: 'n1' });
+    await cluster.addPod('other', 'db', { node: 'n2' });
+    await cluster.addPod('shop', 'named', {
+      ...{ node: 'n2', annotations: { 'ovn.kubernetes.io/ip_address': '10.17.0.100' } },
+    });
+    const ports = async () =>
+      (await cluster.list('Logical_Switch_Port')).filter((name) => /\.(shop|other)$/.test(name));
+    await waitFor(ports, ['db.other', 'named.shop', 'web.shop']);
+    const addressOf = (namespace: string, name: string) => cluster.answerOf(namespace, name, 'ip_address');
+    assert.equal(await addressOf('shop', 'web'), '10.17.0.2');
+    assert.equal(await addressOf('shop', 'named'), '10.17.0.100');
+    assert.equal(await addressOf('other', 'db'), '10.16.0.2');
+    assert.equal(await cluster.answerOf('shop', 'web', 'logical_switch'), 'blue');
+    const addresses = await cluster.central.nbctl('lsp-get-addresses', 'web.shop');
+    assert.equal(addresses.trim(), `${await cluster.answerOf('shop', 'web', 'mac_address')} 10.17.0.2`);
+
+    cluster.startController('b');
+    await first.stop();
+    await cluster.removePod('shop', 'web');
+    await waitFor(ports, ['db.other', 'named.shop']);
+    await waitFor(() => cluster.get('IP', 'web.shop'), undefined);
+    // Another pod under the same name.
+    await cluster.addPod('other', 'db', { uid: 'another', node: 'n1' });
+    await waitFor(async () => (await cluster.get<IP>('IP', 'db.other'))?.spec.nodeName, 'n1');
+    await waitFor(ports, ['db.other', 'named.shop']);
+  }));
+
+test('a thousand pods in ten subnets are in order', () =>
+  withCluster(async (cluster) => {
+    for (const number of [1, 2, 3]) await cluster.addNode(number);
+    for (let part = 0; part < 10; part++) {
+      const spec = { cidrBlock: `10.${30 + part}.0.0/16`, namespaces: [`ns-${part}`] };
+      await cluster.apply('Subnet', `subnet-${part}`, spec);
+      for (let pod = 0; pod < 100; pod++)
+        await cluster.addPod(`ns-${part}`, `pod-${pod}`, { node: `n${1 + (pod % 3)}` });
+    }
+    cluster.startController('a');
+    const countPorts = async () =>
+      (await cluster.list('Logical_Switch_Port')).filter((name) => name.startsWith('pod-')).length;
+    await waitFor(countPorts, 1_000);
+    const { objects } = await cluster.source.list({ kinds: [{ apiVersion: 'kubeovn.io/v1', kind: 'IP' }] });
+    const addresses = objects.map(({ object }) => (object as unknown as IP).spec.ipAddress);
+    assert.equal(new Set(addresses).size, 1_003);
+  }));

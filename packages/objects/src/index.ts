@@ -33,7 +33,14 @@ export { findKind, groupOf, qualifiedName, requireKind } from './registry.js';
 export { createStoreSource, type StoreSourceOptions } from './sources/store-source.js';
 export { isEqual } from './sources/equal.js';
 export { ObjectDecoder } from './sources/object-decoder.js';
-export { type ObjectWrite, writeChanges, type WriteChangesOptions } from './sources/write-changes.js';
+export {
+  type KeyWrite,
+  type ObjectWrite,
+  toKeyWrite,
+  writeChanges,
+  type WriteChangesOptions,
+  writeKeys,
+} from './sources/write-changes.js';
 export { withStatusOf } from './sources/status.js';
 export { keysOf } from './selectors/keys.js';
 export { parseSelector, type ParsedSelector, type ParseOptions } from './selectors/parse-selector.js';

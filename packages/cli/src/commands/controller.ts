@@ -1,5 +1,5 @@
 import { compact } from '@podwire/platform';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { readDuration, readList } from '../cluster/arguments.js';
 import { addStore, requireCluster } from '../cluster/options.js';
 import { serveMetrics } from '../cluster/serve-metrics.js';
@@ -16,6 +16,7 @@ interface Options {
   readonly northbound?: readonly string[];
   readonly joinCidr?: string;
   readonly podCidr?: string;
+  readonly encapsulation?: 'geneve' | 'vxlan';
 }
 
 /** `podwire controller`: until SIGTERM or SIGINT. */
@@ -42,6 +43,12 @@ export function define(command: Command, io: Io): void {
     .option(
       '--pod-cidr <cidr>',
       'addresses of the subnet ovn-default, where it is not there yet (10.16.0.0/16)',
+    )
+    .addOption(
+      new Option('--encapsulation <kind>', 'of the tunnels between nodes of OVN (geneve)').choices([
+        'geneve',
+        'vxlan',
+      ]),
     )
     .action(() => run(command, io));
   addStore(command);
@@ -95,7 +102,10 @@ async function run(command: Command, io: Io): Promise<void> {
     const leadOvn = (either: AbortSignal): Promise<void> =>
       northbound === undefined
         ? Promise.resolve()
-        : runOvnController({ ...shared, northbound, defaults }, either);
+        : runOvnController(
+            { ...shared, northbound, defaults, ...compact({ encapsulation: options.encapsulation }) },
+            either,
+          );
     try {
       await runTogether([lead, leadOvn], signal);
     } finally {

@@ -1,7 +1,7 @@
 /** Addresses and MACs of one subnet: who has which, and what comes next. */
 import { createHash } from 'node:crypto';
 import type { SubnetRange } from '../contract.js';
-import { AddressRange, type Cursor } from './address-range.js';
+import { FreeAddresses, type Cursor } from './free-addresses.js';
 
 export interface AddressedSubnet {
   readonly name: string;
@@ -22,13 +22,13 @@ export type Cursors = Readonly<Record<string, Cursor>>;
 
 export class SubnetAddresses {
   readonly name: string;
-  readonly ranges: readonly AddressRange[];
+  readonly ranges: readonly FreeAddresses[];
   readonly #owners = new Map<string, string>();
   readonly #cursors: Record<string, Cursor>;
 
   constructor({ name, ranges, excludeIps }: AddressedSubnet, cursors: Cursors = {}) {
     this.name = name;
-    this.ranges = ranges.map((range) => new AddressRange(range, excludeIps));
+    this.ranges = ranges.map((range) => new FreeAddresses(range, excludeIps));
     this.#cursors = { ...cursors };
   }
 
@@ -56,7 +56,7 @@ export class SubnetAddresses {
   }
 
   /** The next free address of a range of this subnet. */
-  findNext(range: AddressRange, isUnusable?: (address: string) => boolean): string | undefined {
+  findNext(range: FreeAddresses, isUnusable?: (address: string) => boolean): string | undefined {
     return range.findFree(this.#cursors[range.cidr], isUnusable);
   }
 

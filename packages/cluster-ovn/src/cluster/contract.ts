@@ -1,8 +1,18 @@
 /** One look at the cluster, and the plan that is made of it. */
 import type { PodwireError } from '@podwire/errors';
-import type { IP, ObjectWrite, StoredObject, Subnet, UnreadableObject, Vlan, Vpc } from '@podwire/objects';
+import type {
+  AnyObject,
+  IP,
+  ObjectWrite,
+  StoredObject,
+  Subnet,
+  UnreadableObject,
+  Vlan,
+  Vpc,
+} from '@podwire/objects';
 import type { OvnNode, OvnPod, OvnSubnet, OvnVpc } from '../contract.js';
-import type { SubnetCursors } from '../pods/contract.js';
+import type { Annotations } from '../pods/annotations.js';
+import type { PodObject, SubnetCursors } from '../pods/contract.js';
 
 /** The objects of Kube-OVN, as of one look at their source. */
 export interface OvnObjects {
@@ -26,6 +36,17 @@ export interface OvnLook {
   readonly objects: OvnObjects;
   /** All there are. */
   readonly nodes: readonly OvnClusterNode[];
+  /** All there are. */
+  readonly pods: readonly PodObject[];
+  /** Pods whose record cannot be read. They keep what they have. */
+  readonly unreadablePods: readonly Pick<PodObject, 'namespace' | 'name'>[];
+}
+
+export interface OvnPlanOptions {
+  /** Of `listDefaults`. */
+  readonly defaults: readonly AnyObject[];
+  /** `geneve` or `vxlan`, as pods learn it. */
+  readonly encapsulation: string;
 }
 
 /** Of the subnets that are made where they are missing. */
@@ -44,9 +65,20 @@ export interface OvnFacts {
   readonly pods: ReadonlyMap<string, OvnPod>;
 }
 
+export interface PodAnswer {
+  /** NAMESPACE/NAME */
+  readonly id: string;
+  /** Of the pod that it is for, and no other under its name. */
+  readonly uid: string;
+  /** Others stay as they are. */
+  readonly annotations: Annotations;
+}
+
 export interface OvnPlan {
   /** In their order. */
   readonly changes: readonly (ObjectWrite & { readonly reason: string })[];
+  /** Answers to pods. Written together with the changes. */
+  readonly answers: readonly PodAnswer[];
   /** Coded errors; the rest is planned. */
   readonly problems: readonly PodwireError[];
   readonly cursors: SubnetCursors;

@@ -1,8 +1,9 @@
 /** Objects as plans read them, and back. Pure. */
 import { defaultVpc, type IP, parseGatewayNodes, type Subnet, type Vpc } from '@podwire/objects';
 import type { Allocation } from '../allocation/subnet-addresses.js';
-import type { Egress, OvnNode, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
-import type { IpObject, PodSubnet } from '../pods/contract.js';
+import type { Egress, OvnNode, OvnPod, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
+import { annotationNames, readAllocation } from '../pods/annotations.js';
+import type { IpObject, PodObject, PodSubnet } from '../pods/contract.js';
 import type { OvnClusterNode } from './contract.js';
 
 export const toVpc = ({ metadata: { name }, spec: { staticRoutes } }: Vpc): OvnVpc => ({
@@ -83,3 +84,13 @@ export const toNode = (
   { addresses }: Pick<OvnClusterNode, 'addresses'>,
   { addresses: joinAddresses, mac }: Allocation,
 ): OvnNode => ({ mac, joinAddresses, addresses });
+
+/** The pod in the logical network, once it has addresses. */
+export function findPod(pod: PodObject): [string, OvnPod][] {
+  const held = pod.hasEnded ? undefined : readAllocation(pod.annotations);
+  if (held === undefined) return [];
+  const { namespace, name, node } = pod;
+  const { subnet, mac, addresses } = held;
+  const hasPortSecurity = pod.annotations[annotationNames.portSecurity] === 'true';
+  return [[`${namespace}/${name}`, { namespace, name, node, subnet, mac, addresses, hasPortSecurity }]];
+}

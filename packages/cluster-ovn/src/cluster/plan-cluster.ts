@@ -2,42 +2,66 @@
 import { PodwireError } from '@podwire/errors';
 import { type AnyObject, checkObject, type ObjectWrite, referenceKey } from '@podwire/objects';
 import type { OvnNode } from '../contract.js';
-import type { IpObject, OvnChange, SubnetCursors } from '../pods/contract.js';
+import { compact } from '@podwire/platform';
+import { writeAllocation } from '../pods/annotations.js';
+import type { IpObject, OvnChange, PodObject, SubnetCursors } from '../pods/contract.js';
 import { planAddresses } from '../pods/plan-addresses.js';
-import { nodePortName } from '../topology/names.js';
-import type { OvnClusterNode, OvnFacts, OvnLook, OvnObjects, OvnPlan } from './contract.js';
-import { fromIpObject, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
+import { nodePortName, podPortName } from '../topology/names.js';
+import type {
+  OvnClusterNode,
+  OvnFacts,
+  OvnLook,
+  OvnObjects,
+  OvnPlan,
+  OvnPlanOptions,
+  PodAnswer,
+} from './contract.js';
+import { findPod, fromIpObject, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
 import { listMissing } from './defaults.js';
 import { type CheckedSubnet, checkSubnets } from './subnets.js';
 
 /**
- * Plans the objects that are missing, addresses of nodes, and the facts of the logical network.
- * @param defaults of `listDefaults`
+ * Plans the objects that are missing, addresses of nodes and pods, and the facts of the logical network.
  * @param cursors of the plan before: only a hint
  */
 export function planOvnCluster(
-  { objects, nodes }: OvnLook,
-  defaults: readonly AnyObject[],
+  look: OvnLook,
+  { defaults, encapsulation }: OvnPlanOptions,
   cursors?: SubnetCursors,
 ): OvnPlan {
+  const { objects, nodes } = look;
   const missing = listMissing(defaults, objects).map((after) => ({ after, reason: 'it was not there' }));
   const checked = checkSubnets(objects);
   const ips = objects.ips.map(({ object }) => toIpObject(object));
+  const pods = [...look.pods, ...look.unreadablePods.flatMap((pod) => recallPod(pod, ips))];
   const sound = checked.subnets.filter(({ fault }) => fault === undefined);
-  const addresses = planAddresses(
-    {
-      ...{ nodes, ips, pods: [], statefulSets: [], encapsulation: 'geneve' },
-      subnets: sound.map(({ subnet, underlay }) => toPodSubnet(subnet, underlay)),
-    },
-    cursors,
-  );
+  const subnets = sound.map(({ subnet, underlay }) => toPodSubnet(subnet, underlay));
+  const addresses = planAddresses({ nodes, ips, pods, subnets, encapsulation, statefulSets: [] }, cursors);
   return {
     changes: [...missing, ...addresses.changes.flatMap((change) => toWrite(change, objects))],
+    answers: addresses.changes.flatMap(toAnswer),
     problems: [...objects.unreadable.map(describeUnreadable), ...checked.problems, ...addresses.problems],
     cursors: addresses.cursors,
-    facts: readFacts(objects, checked.subnets, nodes, ips),
+    facts: { ...readFacts(objects, checked.subnets, nodes, ips), pods: new Map(pods.flatMap(findPod)) },
   };
 }
+
+/** As its IP object has it. */
+function recallPod(
+  { namespace, name }: OvnLook['unreadablePods'][number],
+  ips: readonly IpObject[],
+): PodObject[] {
+  const ip = ips.find((one) => one.name === podPortName(namespace, name));
+  if (ip === undefined) return [];
+  const { podUid: uid = '', node, statefulSet } = ip;
+  const pod = { namespace, name, uid, hasEnded: false, ...compact({ node, statefulSet }) };
+  return [{ ...pod, annotations: writeAllocation(ip) }];
+}
+
+const toAnswer = (change: OvnChange): PodAnswer[] =>
+  change.type === 'annotate' && change.what === 'pod'
+    ? [{ id: change.id, uid: change.uid!, annotations: change.annotations }]
+    : [];
 
 function toWrite(change: OvnChange, { ips }: OvnObjects): (ObjectWrite & { readonly reason: string })[] {
   if (change.type === 'annotate') return [];
@@ -68,7 +92,7 @@ function readFacts(
   subnets: readonly CheckedSubnet[],
   nodes: readonly OvnClusterNode[],
   ips: readonly IpObject[],
-): OvnFacts {
+): Omit<OvnFacts, 'pods'> {
   const reachable = new Set(nodes.filter(({ isReachable }) => isReachable).map(({ name }) => name));
   return {
     vpcs: new Map(vpcs.map(({ object }) => [object.metadata.name, toVpc(object)])),
@@ -82,7 +106,6 @@ function readFacts(
       ]),
     ),
     nodes: new Map(nodes.flatMap((node) => findNode(node, ips))),
-    pods: new Map(),
   };
 }
 

@@ -45,3 +45,15 @@ export function readAllocation(
     return undefined;
   return addresses.length === 0 ? undefined : { subnet, addresses, mac };
 }
+
+/** The part of an answer that {@link readAllocation} reads. */
+export const writeAllocation = ({
+  subnet,
+  addresses,
+  mac,
+}: Allocation & { readonly subnet: string }): Annotations => ({
+  [annotationNames.subnet]: subnet,
+  [annotationNames.addresses]: addresses.join(','),
+  [annotationNames.mac]: mac,
+  [annotationNames.isAllocated]: 'true',
+});

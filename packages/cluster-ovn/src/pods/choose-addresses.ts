@@ -1,5 +1,5 @@
 /** The addresses and the MAC of one pod, out of what is free in its subnet. */
-import type { AddressRange } from '../allocation/address-range.js';
+import type { FreeAddresses } from '../allocation/free-addresses.js';
 import type { Allocation, SubnetAddresses } from '../allocation/subnet-addresses.js';
 import { conflict, noAddress, noPoolAddress } from '../problems.js';
 import { annotationNames, readList } from './annotations.js';
@@ -50,7 +50,7 @@ function requireFree({ owner, subnet }: Place, address: string): void {
   if (other !== undefined && other !== owner) throw conflict(`${owner}: ${address} belongs to ${other}`);
 }
 
-function findNext({ owner, subnet, isUnusable }: Place, range: AddressRange): string {
+function findNext({ owner, subnet, isUnusable }: Place, range: FreeAddresses): string {
   const found = subnet.findNext(range, isUnusable);
   if (found === undefined) throw noAddress(owner, subnet.name, range.cidr);
   return found;

@@ -18,6 +18,8 @@ export interface OvnControllerOptions {
   /** Endpoints of the northbound database: `unix:PATH`, `tcp:HOST:PORT`; several of a cluster. */
   readonly northbound: readonly string[];
   readonly defaults?: Partial<OvnDefaults>;
+  /** Of the tunnels between nodes. */
+  readonly encapsulation?: 'geneve' | 'vxlan';
   /** Milliseconds after which a leader that died is replaced. 15 s by default. */
   readonly ttl?: number;
 }
@@ -35,7 +37,7 @@ export const ovnDefaults: OvnDefaults = { joinCidr: '100.64.0.0/16', defaultCidr
 
 /** @throws PodwireError CONFIG_INVALID for endpoints or addresses that cannot be */
 export function createOvnController(options: OvnControllerOptions): OvnController {
-  const { store, keys, clock, log, name, northbound, ttl = 15_000 } = options;
+  const { store, keys, clock, log, name, northbound, ttl = 15_000, encapsulation = 'geneve' } = options;
   const defaults = { ...ovnDefaults, ...options.defaults };
   requireValid('northbound', () => northbound.map(parseEndpoint));
   requireValid('addresses', () => listDefaults(defaults));
@@ -46,7 +48,7 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
     const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
     const network = new LogicalNetwork(client, log);
     try {
-      loop = new OvnLoop({ access: { store, keys, clock, guard }, network, defaults, log });
+      loop = new OvnLoop({ access: { store, keys, clock, guard }, network, defaults, encapsulation, log });
       await loop.run(lost);
     } finally {
       loop = undefined;

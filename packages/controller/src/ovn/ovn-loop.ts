@@ -8,9 +8,10 @@ import {
   type SubnetCursors,
 } from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type AnyObject, ObjectDecoder, writeChanges } from '@podwire/objects';
+import { type AnyObject, ObjectDecoder, toKeyWrite, writeKeys } from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { LogicalNetwork } from './logical-network.js';
+import { writeAnswer } from './pod-records.js';
 import { ovnPrefixes, type OvnView, readOvnCluster } from './read-cluster.js';
 
 export interface OvnLoopOptions {
@@ -18,6 +19,8 @@ export interface OvnLoopOptions {
   readonly access: ClusterAccess;
   readonly network: LogicalNetwork;
   readonly defaults: OvnDefaults;
+  /** `geneve` or `vxlan`, as pods learn it. */
+  readonly encapsulation: string;
   readonly log: Log;
 }
 
@@ -111,7 +114,8 @@ export class OvnLoop {
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; BACKEND_SILENT */
   async #plan(signal: AbortSignal): Promise<void> {
     const view = await readOvnCluster(this.#options.access, this.#decoder, signal);
-    const plan = planOvnCluster(view.look, this.#defaults, this.#cursors);
+    const options = { defaults: this.#defaults, encapsulation: this.#options.encapsulation };
+    const plan = planOvnCluster(view.look, options, this.#cursors);
     await this.#write(plan, view, signal);
     const { network } = this.#options;
     network.take(plan.facts);
@@ -123,19 +127,24 @@ export class OvnLoop {
     }
   }
 
-  async #write({ changes, cursors }: OvnPlan, { snapshot }: OvnView, signal: AbortSignal): Promise<void> {
-    if (changes.length === 0) return;
+  async #write(plan: OvnPlan, view: OvnView, signal: AbortSignal): Promise<void> {
     const { access, log } = this.#options;
     const { store, keys, clock, guard = [] } = access;
-    const generation = { key: keys.ovnGeneration, expect: snapshot.generation };
-    if (!(await writeChanges(changes, { store, root: keys.root, clock, signal, generation, guard })))
+    const { changes, answers, cursors } = plan;
+    const writes = [
+      ...changes.map((change) => toKeyWrite(change, keys.root, clock.now())),
+      ...answers.flatMap((answer) => writeAnswer(answer, view.records.get(answer.id))),
+    ];
+    if (writes.length === 0) return;
+    const generation = { key: keys.ovnGeneration, expect: view.snapshot.generation };
+    if (!(await writeKeys(writes, { store, clock, signal, generation, guard })))
       throw new PodwireError('STORE_CONFLICT', 'what the plan depends on has changed in the meantime');
     this.#cursors = cursors;
     const first = changes.slice(0, mostNamed).map(({ before, after, reason }) => {
       const { kind, metadata } = after ?? before.object;
       return `${kind} ${metadata.name}: ${reason}`;
     });
-    log.info({ count: changes.length, first }, 'objects of Kube-OVN were written');
+    log.info({ count: writes.length, first }, 'objects of Kube-OVN were written');
   }
 
   async #reconcile(keepLeftovers: boolean, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,21 @@
 /** One look at all that a plan of Kube-OVN depends on. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
 import { type OvnClusterNode, type OvnLook, type OvnSnapshot, readOvnObjects } from '@podwire/cluster-ovn';
-import { folders, type Keys, nodeKind } from '@podwire/cluster-state';
+import { folders, type Keys, nodeKind, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import { type ObjectDecoder, objectGroupPrefix } from '@podwire/objects';
-import { decodeObject, type Item } from '@podwire/store';
+import { decodeObject, type Item, type Revision } from '@podwire/store';
 
 export interface OvnView {
   readonly snapshot: OvnSnapshot;
   readonly look: OvnLook;
+  /** Records of pods, by NAMESPACE/NAME. */
+  readonly records: ReadonlyMap<string, PodRecord>;
+}
+
+export interface PodRecord {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly record: OvnPodRecord;
 }
 
 /** Prefixes of everything that a look reads. */
@@ -15,10 +23,11 @@ export const ovnPrefixes = ({ root }: Pick<Keys, 'root'>) => ({
   objects: objectGroupPrefix(root, { apiVersion: 'kubeovn.io/v1' }),
   nodes: `${root}/${folders.nodes}`,
   leases: `${root}/${folders.nodeLeases}`,
+  pods: `${root}/${folders.ovnPods}`,
 });
 
 /**
- * Nodes are listed in full.
+ * Nodes and pods are listed in full.
  * @param decoder of all looks
  * @throws PodwireError as the store does
  */
@@ -31,13 +40,45 @@ export async function readOvnCluster(
   const prefixes = ovnPrefixes(keys);
   const list = async (prefix: string): Promise<readonly Item[]> =>
     (await store.list(prefix, { signal })).items;
-  const [nodes, leases] = await Promise.all([list(prefixes.nodes), list(prefixes.leases)]);
-  const reachable = new Set(leases.map(({ key }) => key.slice(prefixes.leases.length)));
-  const read = (item: Item): OvnClusterNode => {
+  const [nodes, leases, pods] = await Promise.all([prefixes.nodes, prefixes.leases, prefixes.pods].map(list));
+  const reachable = new Set(leases!.map(({ key }) => key.slice(prefixes.leases.length)));
+  const readNode = (item: Item): OvnClusterNode => {
     const name = item.key.slice(prefixes.nodes.length);
     return { name, addresses: readAddresses(item), isReachable: reachable.has(name) };
   };
-  return { snapshot, look: { objects: snapshot.objects, nodes: nodes.map(read) } };
+  const podsRead = pods!.map((item) => readPod(item, prefixes.pods));
+  const records = new Map(
+    podsRead.flatMap(({ id, found }) => (found === undefined ? [] : [[id, found] as const])),
+  );
+  return {
+    ...{ snapshot, records },
+    look: {
+      ...{ objects: snapshot.objects, nodes: nodes!.map(readNode) },
+      pods: [...records.values()].map(({ record }) => ({ ...record, hasEnded: false })),
+      unreadablePods: podsRead.filter(({ found }) => found === undefined).map(({ id }) => splitId(id)),
+    },
+  };
+}
+
+interface ReadPod {
+  readonly id: string;
+  /** Absent for what cannot be read. */
+  readonly found?: PodRecord;
+}
+
+function readPod({ key, value, revision }: Item, prefix: string): ReadPod {
+  const id = key.slice(prefix.length);
+  try {
+    const record = decodeObject(ovnPodKind, key, value);
+    return id === `${record.namespace}/${record.name}` ? { id, found: { key, revision, record } } : { id };
+  } catch {
+    return { id };
+  }
+}
+
+function splitId(id: string): { readonly namespace: string; readonly name: string } {
+  const slash = id.indexOf('/');
+  return { namespace: id.slice(0, slash), name: id.slice(slash + 1) };
 }
 
 /** A node that cannot be read is there all the same, and keeps its end of the subnet `join`. */

@@ -4,15 +4,19 @@ import type { Condition, Expectation, Store, Write } from '@podwire/store';
 import { type AnyObject, referenceOf, type StoredObject } from '../contract.js';
 import { encode, keyOf } from './store-object.js';
 
+/** One key of a store, as it is and as it shall be. */
+export interface KeyWrite {
+  readonly condition: Condition;
+  readonly write: Write;
+}
+
 /** An object as it is and as it shall be, of the same name: created without `before`, deleted without `after`. */
 export type ObjectWrite =
   | { readonly before: StoredObject; readonly after?: undefined }
   | { readonly before?: StoredObject | undefined; readonly after: AnyObject };
 
-export interface WriteChangesOptions {
+export interface WriteKeysOptions {
   readonly store: Pick<Store, 'transact' | 'limits'>;
-  /** The prefix of all keys: `/podwire`. */
-  readonly root: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly signal: AbortSignal;
   /** The key that every such writer writes, and its revision at the look that the changes come from. */
@@ -21,6 +25,21 @@ export interface WriteChangesOptions {
   readonly guard?: readonly Condition[];
 }
 
+export interface WriteChangesOptions extends WriteKeysOptions {
+  /** The prefix of all keys: `/podwire`. */
+  readonly root: string;
+}
+
+/** As {@link writeKeys} does. */
+export const writeChanges = (
+  changes: readonly ObjectWrite[],
+  { root, ...options }: WriteChangesOptions,
+): Promise<boolean> =>
+  writeKeys(
+    changes.map((change) => toKeyWrite(change, root, options.clock.now())),
+    options,
+  );
+
 /**
  * Writes the changes in their order, in transactions of as many as the store takes. Each transaction depends on the generation that
  * the look or the transaction before it has seen, and writes it. So nothing is handed out twice, whatever number of controllers plan
@@ -28,16 +47,15 @@ export interface WriteChangesOptions {
  * @returns whether all was written; not so when another writer was faster: look again, and plan again
  * @throws PodwireError STORE_UNAVAILABLE, also where a write may have been done: look again, and plan again
  */
-export async function writeChanges(
-  changes: readonly ObjectWrite[],
-  options: WriteChangesOptions,
+export async function writeKeys(
+  changes: readonly KeyWrite[],
+  { store, clock, signal, guard = [], generation }: WriteKeysOptions,
 ): Promise<boolean> {
-  const { store, clock, signal, guard = [], generation } = options;
   const { key } = generation;
   let { expect } = generation;
   // One place is for the generation.
   const room = store.limits.operations - guard.length - 1;
-  for (const batch of batchesOf(changes, room, options)) {
+  for (const batch of batchesOf(changes, room)) {
     const outcome = await store.transact(
       {
         conditions: [...guard, { key, expect }, ...batch.map(({ condition }) => condition)],
@@ -51,23 +69,13 @@ export async function writeChanges(
   return true;
 }
 
-interface Step {
-  readonly condition: Condition;
-  readonly write: Write;
-}
-
 /** Far below what etcd (1.5 MiB) and Consul (512 KiB, as base64) take at once. */
 const batchBytes = 200_000;
 
-function* batchesOf(
-  changes: readonly ObjectWrite[],
-  room: number,
-  { root, clock }: Pick<WriteChangesOptions, 'root' | 'clock'>,
-): Generator<readonly Step[]> {
-  let batch: Step[] = [];
+function* batchesOf(steps: readonly KeyWrite[], room: number): Generator<readonly KeyWrite[]> {
+  let batch: KeyWrite[] = [];
   let bytes = 0;
-  for (const change of changes) {
-    const step = toStep(change, root, clock.now());
+  for (const step of steps) {
     const size = step.write.op === 'put' ? Buffer.byteLength(step.write.value) : 0;
     // A key is written once in a transaction at most: what is replaced goes in one, and comes in the next.
     const isThere = batch.some(({ condition }) => condition.key === step.condition.key);
@@ -82,7 +90,8 @@ function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
-function toStep(change: ObjectWrite, root: string, now: number): Step {
+/** @param now for the time at which an object that is new was created */
+export function toKeyWrite(change: ObjectWrite, root: string, now: number): KeyWrite {
   const { before, after } = change;
   const key = keyOf(root, referenceOf(after ?? change.before.object));
   const condition = { key, expect: before?.revision ?? ('absent' as const) };

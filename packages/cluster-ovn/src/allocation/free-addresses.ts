@@ -10,6 +10,7 @@ import {
   type Prefix,
   tryParseAddress,
 } from '@podwire/addresses';
+import { parseExcludeIps } from '@podwire/objects';
 import type { SubnetRange } from '../contract.js';
 
 /** First and last value; both are in it. */
@@ -18,7 +19,7 @@ type Interval = readonly [first: bigint, last: bigint];
 /** Where the search begins: behind the address that was handed out last, so that one that comes back rests for a long time. */
 export type Cursor = string | undefined;
 
-export class AddressRange {
+export class FreeAddresses {
   readonly cidr: string;
   readonly gateway: string;
   readonly #prefix: Prefix;
@@ -34,7 +35,9 @@ export class AddressRange {
     this.#prefix = parsePrefix(cidr);
     // The first address is that of the network, the last one of IPv4 that of all.
     this.#usable = [this.#prefix.address.value + 1n, lastAddress(this.#prefix).value - 1n];
-    this.#reserved = [gateway, ...excluded].flatMap((text) => readInterval(text, this.#prefix));
+    this.#reserved = parseExcludeIps([gateway, ...excluded])
+      .filter(({ family }) => family === this.#prefix.family)
+      .map(({ first, last }) => [first, last]);
   }
 
   /** True for what a pod can have: not for the gateway, nor the first and last address. */
@@ -80,10 +83,3 @@ export class AddressRange {
 }
 
 const isIn = ([first, last]: Interval, value: bigint): boolean => value >= first && value <= last;
-
-function readInterval(text: string, prefix: Prefix): Interval[] {
-  const [first, last = first] = text.split('..').map((part) => tryParseAddress(part));
-  return first === undefined || last === undefined || first.family !== prefix.family
-    ? []
-    : [[first.value, last.value]];
-}

@@ -1,0 +1,19 @@
+/** Answers to pods, in their records. Pure. */
+import type { PodAnswer } from '@podwire/cluster-ovn';
+import { ovnPodKind } from '@podwire/cluster-state';
+import type { KeyWrite } from '@podwire/objects';
+import { encodeObject } from '@podwire/store';
+import type { PodRecord } from './read-cluster.js';
+
+/** Nothing for a pod that is another one by now. */
+export function writeAnswer({ uid, annotations }: PodAnswer, found: PodRecord | undefined): KeyWrite[] {
+  if (found?.record.uid !== uid) return [];
+  const { key, revision, record } = found;
+  const answered = { ...record, annotations: { ...record.annotations, ...annotations } };
+  return [
+    {
+      condition: { key, expect: revision },
+      write: { op: 'put', key, value: encodeObject(ovnPodKind, answered) },
+    },
+  ];
+}
