@@ -238,6 +238,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/packet.js'),
   },
   {
+    name: 'ovn',
+    summary: 'the logical network of Kube-OVN: VPCs, subnets, and who is in them',
+    group: look,
+    load: () => import('./commands/ovn.js'),
+  },
+  {
     name: 'net',
     summary: 'which CNI network pods get, and why',
     group: look,

@@ -15,3 +15,5 @@ export {
   runOvnController,
   type RunOvnOptions,
 } from './ovn/ovn-controller.js';
+export type { NetworkReport, PortReport, SubnetReport, VpcReport } from './ovn/report.js';
+export { showLogicalNetwork, type ShowOptions } from './ovn/show.js';

@@ -47,4 +47,19 @@ test('a subnet that is applied is a logical switch a moment later', { timeout: 6
     return true;
   });
   assert.match(await podwire('get', 'subnets'), /^ovn-default .* 10\.20\.0\.0\/16 /m);
+
+  const show = ['ovn', 'show', '--northbound', central.northbound.endpoint];
+  assert.match(
+    await podwire(...show),
+    /^1 VPC, 3 subnets, 0 nodes, 0 pods: all of it is in the northbound database$/m,
+  );
+  controller.kill('SIGSTOP');
+  await central.nbctl('lrp-del', 'ovn-cluster-blue');
+  const shown = promisify(execFile)(program, [...show, ...store], { timeout: 30_000 });
+  await assert.rejects(shown, (error: { readonly code?: number; readonly stdout?: string }) => {
+    assert.equal(error.code, 4);
+    assert.match(error.stdout ?? '', /subnet blue .*\n\s+✗ .*ovn-cluster-blue/);
+    return true;
+  });
+  controller.kill('SIGCONT');
 });

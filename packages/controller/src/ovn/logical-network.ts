@@ -91,6 +91,21 @@ export class LogicalNetwork {
     return changes;
   }
 
+  /** Differences from the database, by scope; scopes without any are not in it. Changes nothing. */
+  async findDrift(signal: AbortSignal): Promise<Map<string, string[]>> {
+    await this.#desired.plan(signal);
+    const found = new Map<string, string[]>();
+    for (const owned of this.#desired.owned()) {
+      const drift = await this.#engine.verify(owned, { signal });
+      if (drift.length > 0)
+        found.set(
+          scopeOf(owned.owner),
+          drift.map(({ detail }) => detail),
+        );
+    }
+    return found;
+  }
+
   close(): Promise<void> {
     for (const changes of this.#changes) changes.close();
     return this.#engine.close();
@@ -102,3 +117,6 @@ function listChanged(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
   const other = [...after].filter(([name, fact]) => !isEqual(before.get(name), fact));
   return [...gone, ...other.map(([name]) => name)];
 }
+
+/** Names of owners are those of scopes with a colon. */
+const scopeOf = (owner: string): string => owner.replace(':', '/');

@@ -39,7 +39,7 @@ export const ovnDefaults: OvnDefaults = { joinCidr: '100.64.0.0/16', defaultCidr
 export function createOvnController(options: OvnControllerOptions): OvnController {
   const { store, keys, clock, log, name, northbound, ttl = 15_000, encapsulation = 'geneve' } = options;
   const defaults = { ...ovnDefaults, ...options.defaults };
-  requireValid('northbound', () => northbound.map(parseEndpoint));
+  checkEndpoints(northbound);
   requireValid('addresses', () => listDefaults(defaults));
   let loop: OvnLoop | undefined;
 
@@ -64,6 +64,10 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
     problems: () => loop?.problems ?? [],
   };
 }
+
+/** @throws PodwireError CONFIG_INVALID */
+export const checkEndpoints = (northbound: readonly string[]): void =>
+  requireValid('northbound', () => northbound.map(parseEndpoint));
 
 function requireValid(field: string, read: () => unknown): void {
   try {
