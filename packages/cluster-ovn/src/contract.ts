@@ -25,6 +25,8 @@ export interface OvnSubnet {
   readonly egress: Egress;
   /** Its pods are on a network outside of OVN, which has the gateway. */
   readonly underlay?: Underlay | undefined;
+  /** It is private: ranges beside its own that reach its pods. Absent: everything does. */
+  readonly allowedRanges?: readonly string[] | undefined;
   /** Why it cannot be made or changed as it is: the rows of before stay. */
   readonly fault?: PodwireError | undefined;
 }

@@ -20,8 +20,10 @@ export interface Packet {
 }
 
 export class LogicalNetwork {
+  readonly client: OvsdbClient;
   readonly engine: Engine;
   readonly #central: OvnCentral;
+  #own: OvnCentral | undefined;
   readonly #backend: NorthboundBackend;
   readonly #world: World;
   #desired: DesiredState;
@@ -29,14 +31,23 @@ export class LogicalNetwork {
   private constructor(central: OvnCentral, world: World) {
     this.#central = central;
     this.#world = world;
-    const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: [central.northbound.endpoint] });
-    this.#backend = createNorthboundBackend(client);
+    const endpoints = [central.northbound.endpoint];
+    this.client = new OvsdbClient({ database: 'OVN_Northbound', endpoints });
+    this.#backend = createNorthboundBackend(this.client);
     this.engine = createEngine({ backends: [this.#backend] });
     this.#desired = this.#createState();
   }
 
+  /** With a central part of its own, which is closed with it. */
   static async start(world: World): Promise<LogicalNetwork> {
-    const network = new LogicalNetwork(await OvnCentral.start(), world);
+    const central = await OvnCentral.start();
+    const network = await LogicalNetwork.open(central, world);
+    network.#own = central;
+    return network;
+  }
+
+  static async open(central: OvnCentral, world: World): Promise<LogicalNetwork> {
+    const network = new LogicalNetwork(central, world);
     await network.follow(...allScopes(world));
     return network;
   }
@@ -47,6 +58,11 @@ export class LogicalNetwork {
     const { failed } = await this.#desired.follow({ engine: this.engine, signal: soon() });
     if (failed.size > 0) throw new AggregateError([...failed.values()], [...failed.keys()].join());
     await this.#backend.settle('southbound', { signal: soon(), timeout: 60_000 });
+  }
+
+  /** Waits until all nodes have what was planned. */
+  reachNodes(): Promise<void> {
+    return this.#backend.settle('hypervisors', { signal: soon(), timeout: 60_000 });
   }
 
   noteNodes(...names: readonly string[]): Promise<void> {
@@ -86,7 +102,7 @@ export class LogicalNetwork {
 
   async close(): Promise<void> {
     await this.engine.close();
-    await this.#central.close();
+    await this.#own?.close();
   }
 
   #createState(): DesiredState {
@@ -105,3 +121,33 @@ function allScopes({ vpcs, subnets, nodes, pods }: World): string[] {
 
 /** The end of a call that hangs. */
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
+
+export async function withNetwork(
+  world: World,
+  work: (network: LogicalNetwork) => Promise<void>,
+): Promise<void> {
+  const network = await LogicalNetwork.start(world);
+  try {
+    await work(network);
+  } finally {
+    await network.close();
+  }
+}
+
+/** The MAC of the gateway is in the plan alone. */
+export async function gatewayMac(network: LogicalNetwork, port: string): Promise<string> {
+  return (await network.nbctl('get', 'Logical_Router_Port', port, 'mac')).trim().replaceAll('"', '');
+}
+
+/** From a pod to an address that its gateway knows the way to. */
+export async function packetFrom(
+  network: LogicalNetwork,
+  { pods, subnets }: World,
+  id: string,
+  to: string,
+): Promise<Packet> {
+  const { subnet, mac, addresses, name, namespace } = pods.get(id)!;
+  const from = addresses.find((address) => address.includes(':') === to.includes(':'))!;
+  const via = await gatewayMac(network, `${subnets.get(subnet)!.vpc}-${subnet}`);
+  return { port: `${name}.${namespace}`, switch: subnet, mac, from, via, to };
+}

@@ -122,6 +122,13 @@ describe('a subnet', () => {
     expect(factOf([blue()], nodes)?.egress).toEqual({ type: 'distributed' });
   });
 
+  it('that is private is reached from what it allows; of another one that list says nothing', () => {
+    const allowSubnets = ['10.18.0.0/16'];
+    expect(factOf([blue({ private: true, allowSubnets })])?.allowedRanges).toEqual(allowSubnets);
+    expect(factOf([blue({ private: true })])?.allowedRanges).toEqual([]);
+    expect(factOf([blue({ allowSubnets })])?.allowedRanges).toBeUndefined();
+  });
+
   it('is on the VLAN that it names', () => {
     const vlan = make('Vlan', 'v10', { id: 10, provider: 'net1' });
     expect(factOf([blue({ vlan: 'v10' }), vlan])?.underlay).toEqual({ provider: 'net1', vlan: 10 });

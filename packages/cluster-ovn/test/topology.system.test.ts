@@ -1,33 +1,8 @@
 /** ovn-northd and ovn-trace say where packets go in the logical network that is planned. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LogicalNetwork, type Packet } from './logical-network.js';
-import { createWorld, podOf, subnetOf, type World } from './world.js';
-
-async function withNetwork(world: World, work: (network: LogicalNetwork) => Promise<void>): Promise<void> {
-  const network = await LogicalNetwork.start(world);
-  try {
-    await work(network);
-  } finally {
-    await network.close();
-  }
-}
-
-/** The MAC of the gateway is in the plan alone. */
-async function gatewayOf(network: LogicalNetwork, port: string): Promise<string> {
-  return (await network.nbctl('get', 'Logical_Router_Port', port, 'mac')).trim().replaceAll('"', '');
-}
-
-async function packetFrom(
-  network: LogicalNetwork,
-  { pods, subnets }: World,
-  id: string,
-  to: string,
-): Promise<Packet> {
-  const { subnet, mac, addresses, name, namespace } = pods.get(id)!;
-  const via = await gatewayOf(network, `${subnets.get(subnet)!.vpc}-${subnet}`);
-  return { port: `${name}.${namespace}`, switch: subnet, mac, from: addresses[0]!, via, to };
-}
+import { gatewayMac, type Packet, packetFrom, withNetwork } from './logical-network.js';
+import { createWorld, podOf, subnetOf } from './world.js';
 
 test('pods reach each other and the nodes, and leave through the node that they are on', () => {
   const world = createWorld();
@@ -47,7 +22,7 @@ test('pods reach each other and the nodes, and leave through the node that they 
         from: node.joinAddresses[0]!,
         to: '10.17.0.5',
       },
-      via: await gatewayOf(network, 'ovn-cluster-join'),
+      via: await gatewayMac(network, 'ovn-cluster-join'),
     };
     assert.deepEqual(await network.trace(fromNode), ['db.shop']);
   });

@@ -24,6 +24,7 @@ export const toSubnet = (
 ): OvnSubnet => ({
   ...{ vpc: subnet.spec.vpc, ranges: rangesOf(subnet), underlay },
   egress: readEgress(subnet, isReachable),
+  allowedRanges: subnet.spec.private ? subnet.spec.allowSubnets : undefined,
 });
 
 const readEgress = (

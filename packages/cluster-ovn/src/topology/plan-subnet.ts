@@ -4,6 +4,7 @@ import type { Planned, Read } from '@podwire/planner';
 import type { OvnSubnet, Underlay } from '../contract.js';
 import { planEgress } from './egress.js';
 import { localnetName, routerSideName, switchSideName } from './names.js';
+import { planPrivate } from './private.js';
 import { routerMac, vendor } from './rows.js';
 
 /**
@@ -15,14 +16,17 @@ export function planSubnet(name: string, read: Read): Planned<Resource> | undefi
   const subnet = read(`ovn-subnet/${name}`);
   if (subnet === undefined) return undefined;
   if (subnet.fault !== undefined) throw subnet.fault;
-  const own: Resource = { kind: 'logical-switch', name, externalIds: vendor };
-  if (subnet.underlay !== undefined) return { resources: [own, planLocalnet(name, subnet.underlay)] };
+  const own: Resource[] = [
+    { kind: 'logical-switch', name, externalIds: vendor },
+    ...planPrivate(name, subnet, read),
+  ];
+  if (subnet.underlay !== undefined) return { resources: [...own, planLocalnet(name, subnet.underlay)] };
   const vpc = read(`ovn-vpc/${subnet.vpc}`);
   // Its pods reach each other until there is a router.
-  if (vpc === undefined) return { resources: [own] };
+  if (vpc === undefined) return { resources: own };
   const link = planRouterLink(name, subnet);
   const { resources = [], collections = [] } = vpc.isDefault ? planEgress(name, subnet, read) : {};
-  return { resources: [own, ...link, ...resources], collections };
+  return { resources: [...own, ...link, ...resources], collections };
 }
 
 function planRouterLink(name: string, { vpc: router, ranges }: OvnSubnet): Resource[] {
