@@ -1,48 +1,8 @@
-import { listDefaults, type OvnLook, type OvnPlan, planOvnCluster } from '@podwire/cluster-ovn';
-import { type AnyObject, checkObject, type StoredObject } from '@podwire/objects';
+import { type OvnLook, planOvnCluster } from '@podwire/cluster-ovn';
+import type { StoredObject } from '@podwire/objects';
 import { describe, expect, it } from 'vitest';
 import { problemsOf } from './address-cluster.js';
-
-const options = {
-  defaults: listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/16' }),
-  encapsulation: 'geneve',
-};
-
-let revision = 0;
-
-const stored = (object: AnyObject): StoredObject => ({ object, revision: ++revision, created: revision });
-
-function make(kind: string, name: string, spec: Readonly<Record<string, unknown>>): StoredObject {
-  const checked = checkObject({ apiVersion: 'kubeovn.io/v1', kind, metadata: { name }, spec });
-  if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
-  return stored(checked.object);
-}
-
-const nodeOf = (name: string, isReachable = true) => ({ name, addresses: ['192.0.2.1'], isReachable });
-
-function lookOf(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): OvnLook {
-  const ofKind = (kind: string) => objects.filter(({ object }) => object.kind === kind) as never;
-  const lists = { subnets: ofKind('Subnet'), vpcs: ofKind('Vpc'), vlans: ofKind('Vlan'), ips: ofKind('IP') };
-  return { objects: { ...lists, unreadable: [] }, nodes, pods: [], unreadablePods: [] };
-}
-
-/** Those that are left when the changes were made. */
-function settle(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = []): StoredObject[] {
-  const { changes } = planOvnCluster(lookOf(objects, nodes), options);
-  return changes.reduce(
-    (left, { before, after }) => [
-      ...left.filter((one) => one !== before),
-      ...(after === undefined ? [] : [stored(after)]),
-    ],
-    [...objects],
-  );
-}
-
-const writesOf = ({ changes }: OvnPlan): string[] =>
-  changes.map(({ before, after }) => {
-    const { kind, metadata } = after ?? before.object;
-    return `${after === undefined ? 'delete' : before === undefined ? 'create' : 'change'} ${kind} ${metadata.name}`;
-  });
+import { lookOf, make, nodeOf, options, settle, stored, writesOf } from './cluster-look.js';
 
 describe('a cluster', () => {
   it('gets the objects that each one has, and is in order then', () => {
@@ -64,6 +24,7 @@ describe('a cluster', () => {
     expect(writesOf(planOvnCluster(lookOf([own]), options))).toEqual([
       'create Vpc ovn-cluster',
       'create Subnet join',
+      'change Subnet pods',
     ]);
   });
 
@@ -156,11 +117,12 @@ describe('a subnet', () => {
 describe('a pod', () => {
   const pod = { namespace: 'shop', name: 'web', uid: 'u1', node: 'n1', annotations: {}, hasEnded: false };
   const answered = () => {
-    const look = lookOf(settle([]));
-    const plan = planOvnCluster({ ...look, pods: [pod] }, options);
+    const base = settle([]);
+    const plan = planOvnCluster({ ...lookOf(base), pods: [pod] }, options);
     const [{ annotations } = { annotations: {} }] = plan.answers;
     const ip = plan.changes.find(({ after }) => after?.kind === 'IP')!.after!;
-    return { look: lookOf([...settle([]), stored(ip)]), plan, pod: { ...pod, annotations } };
+    const known = { ...pod, annotations };
+    return { look: lookOf(settle([...base, stored(ip)], [], 0, [known])), plan, pod: known };
   };
 
   it('is answered and gets an IP object, and is in the logical network when both are stored', () => {

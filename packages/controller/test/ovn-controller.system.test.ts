@@ -1,7 +1,7 @@
 /** The controller of Kube-OVN's objects, on real etcd and a real northbound database with ovn-northd. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IP } from '@podwire/objects';
+import { type AnyObject, type IP, kinds, type Subnet, type Vlan, type Vpc } from '@podwire/objects';
 import { until } from '@podwire/testkit';
 import { OvnCluster } from './ovn-cluster.js';
 
@@ -106,6 +106,38 @@ test('a subnet that overlaps another is a problem, and is made when the other on
     await cluster.delete('Subnet', 'first');
     await waitFor(() => cluster.list('Logical_Switch'), ['join', 'ovn-default', 'second']);
     await waitFor(() => Promise.resolve(controller.problems()), []);
+  }));
+
+/** A line of `podwire get subnets`. */
+async function showSubnet(cluster: OvnCluster, name: string, titles: readonly string[]) {
+  const subnet = await cluster.get<Subnet>('Subnet', name);
+  const { columns = [] } = kinds.find(({ kind }) => kind === 'Subnet') ?? {};
+  return titles.map((title) => columns.find((column) => column.title === title)!.show(subnet as AnyObject));
+}
+
+test('the status of objects says how many addresses are free, and why a subnet is not made', () =>
+  withCluster(async (cluster) => {
+    cluster.startController('a');
+    await cluster.addNode(1);
+    await waitFor(() => showSubnet(cluster, 'join', ['V4USED', 'V4AVAILABLE']), ['1', '65532']);
+    await cluster.apply('Vlan', 'v10', { id: 10, provider: 'net1' });
+    await cluster.apply('Subnet', 'outside', { vlan: 'v10', cidrBlock: '10.40.0.0/24,fd40::/120' });
+    const titles = ['V4USED', 'V4AVAILABLE', 'V6USED', 'V6AVAILABLE'];
+    await waitFor(() => showSubnet(cluster, 'outside', titles), ['0', '253', '0', '253']);
+    await waitFor(async () => (await cluster.get<Vlan>('Vlan', 'v10'))?.status, { subnets: ['outside'] });
+    const subnets = async () => (await cluster.get<Vpc>('Vpc', 'ovn-cluster'))?.status?.subnets;
+    await waitFor(subnets, ['join', 'outside', 'ovn-default']);
+
+    const error = async () => {
+      const { status } = (await cluster.get<Subnet>('Subnet', 'outside'))!;
+      const found = status?.conditions.find(({ type }) => type === 'Error');
+      return [found?.status, found?.message];
+    };
+    await waitFor(error, ['False', '']);
+    await cluster.delete('Vlan', 'v10');
+    await waitFor(error, ['True', 'Subnet outside: spec.vlan: there is no Vlan v10']);
+    await cluster.apply('Vlan', 'v10', { id: 10, provider: 'net1' });
+    await waitFor(error, ['False', '']);
   }));
 
 test('one of two controllers leads; the next one goes on from what is there, and leaves what others have made', () =>

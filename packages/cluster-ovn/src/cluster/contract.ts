@@ -40,6 +40,8 @@ export interface OvnLook {
   readonly pods: readonly PodObject[];
   /** Pods whose record cannot be read. They keep what they have. */
   readonly unreadablePods: readonly Pick<PodObject, 'namespace' | 'name'>[];
+  /** When it was, in milliseconds since 1970. */
+  readonly now: number;
 }
 
 export interface OvnPlanOptions {

@@ -18,10 +18,11 @@ import type {
 } from './contract.js';
 import { findPod, fromIpObject, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
 import { listMissing } from './defaults.js';
+import { planStatuses } from './status.js';
 import { type CheckedSubnet, checkSubnets } from './subnets.js';
 
 /**
- * Plans the objects that are missing, addresses of nodes and pods, and the facts of the logical network.
+ * Plans the objects that are missing, addresses of nodes and pods, the status of objects, and the facts of the logical network.
  * @param cursors of the plan before: only a hint
  */
 export function planOvnCluster(
@@ -38,7 +39,11 @@ export function planOvnCluster(
   const subnets = sound.map(({ subnet, underlay }) => toPodSubnet(subnet, underlay));
   const addresses = planAddresses({ nodes, ips, pods, subnets, encapsulation, statefulSets: [] }, cursors);
   return {
-    changes: [...missing, ...addresses.changes.flatMap((change) => toWrite(change, objects))],
+    changes: [
+      ...missing,
+      ...addresses.changes.flatMap((change) => toWrite(change, objects)),
+      ...planStatuses(objects, checked.subnets, look.now),
+    ],
     answers: addresses.changes.flatMap(toAnswer),
     problems: [...objects.unreadable.map(describeUnreadable), ...checked.problems, ...addresses.problems],
     cursors: addresses.cursors,

@@ -32,7 +32,7 @@ export const ovnPrefixes = ({ root }: Pick<Keys, 'root'>) => ({
  * @throws PodwireError as the store does
  */
 export async function readOvnCluster(
-  { store, keys }: Pick<ClusterAccess, 'store' | 'keys'>,
+  { store, keys, clock }: Pick<ClusterAccess, 'store' | 'keys' | 'clock'>,
   decoder: ObjectDecoder,
   signal: AbortSignal,
 ): Promise<OvnView> {
@@ -53,7 +53,7 @@ export async function readOvnCluster(
   return {
     ...{ snapshot, records },
     look: {
-      ...{ objects: snapshot.objects, nodes: nodes!.map(readNode) },
+      ...{ objects: snapshot.objects, nodes: nodes!.map(readNode), now: clock.now() },
       pods: [...records.values()].map(({ record }) => ({ ...record, hasEnded: false })),
       unreadablePods: podsRead.filter(({ found }) => found === undefined).map(({ id }) => splitId(id)),
     },

@@ -28,7 +28,11 @@ export async function showLogicalNetwork(options: ShowOptions): Promise<NetworkR
   const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
   const network = new LogicalNetwork(client, log);
   try {
-    const { look } = await readOvnCluster({ store, keys: keysBelow(root) }, new ObjectDecoder(), signal);
+    const { look } = await readOvnCluster(
+      { store, keys: keysBelow(root), clock },
+      new ObjectDecoder(),
+      signal,
+    );
     const { facts, problems } = planOvnCluster(look, { defaults: [], encapsulation: 'geneve' });
     network.take(facts);
     const drift = await network.findDrift(signal);

@@ -1,0 +1,79 @@
+/** The status of Subnets, Vpcs and Vlans, as writes of those objects whose status is another one. Pure. */
+import {
+  defaultVpc,
+  isEqual,
+  type ObjectWrite,
+  type StoredObject,
+  type Subnet,
+  type Vlan,
+  type Vpc,
+} from '@podwire/objects';
+import { updateConditions } from './conditions.js';
+import type { OvnObjects } from './contract.js';
+import { countAddresses, groupAddresses } from './count-addresses.js';
+import type { CheckedSubnet } from './subnets.js';
+
+export type StatusWrite = ObjectWrite & { readonly reason: string };
+
+type Status<T extends { readonly status?: unknown }> = NonNullable<T['status']>;
+
+/** Names that a status has at most: with more its object could not be read. */
+const mostNames = 10_000;
+
+/**
+ * Of the look alone: what is changed beside it is in the status that the next plan writes.
+ * @param now milliseconds since 1970, for conditions that change
+ */
+export function planStatuses(
+  { subnets, vpcs, vlans, ips }: OvnObjects,
+  checked: readonly CheckedSubnet[],
+  now: number,
+): StatusWrite[] {
+  const specs = subnets.map(({ object }) => object);
+  const faults = new Map(checked.map(({ subnet, fault }) => [subnet.metadata.name, fault]));
+  const addresses = groupAddresses(ips.map(({ object }) => object));
+  return [
+    ...vpcs.flatMap((vpc) => writeStatus(vpc, vpcStatus(vpc.object, specs))),
+    ...vlans.flatMap((vlan) => writeStatus(vlan, vlanStatus(vlan.object, specs))),
+    ...subnets.flatMap((stored) => {
+      const { name } = stored.object.metadata;
+      const counts = countAddresses(stored.object, addresses.get(name) ?? []);
+      const conditions = updateConditions(stored.object, faults.get(name), now);
+      return writeStatus(stored, { activateGateway: '', ...stored.object.status, ...counts, conditions });
+    }),
+  ];
+}
+
+function writeStatus<T extends Subnet | Vpc | Vlan>(
+  before: StoredObject<T>,
+  status: Status<T>,
+): StatusWrite[] {
+  const { object } = before;
+  if (isEqual(object.status, status)) return [];
+  return [{ before, after: Object.assign({}, object, { status }), reason: 'its status has changed' }];
+}
+
+const namesOf = (subnets: readonly Subnet[]): string[] =>
+  subnets
+    .map(({ metadata: { name } }) => name)
+    .toSorted()
+    .slice(0, mostNames);
+
+/** Names of load balancers, which nothing makes yet. */
+const noLoadBalancers = {
+  ...{ tcpLoadBalancer: '', tcpSessionLoadBalancer: '' },
+  ...{ udpLoadBalancer: '', udpSessionLoadBalancer: '' },
+};
+
+function vpcStatus({ metadata: { name }, status }: Vpc, subnets: readonly Subnet[]): Status<Vpc> {
+  const own = subnets.filter(({ spec: { vpc } }) => vpc === name);
+  return {
+    ...{ ...noLoadBalancers, conditions: [], ...status },
+    ...{ standby: true, default: name === defaultVpc, router: name, subnets: namesOf(own) },
+    defaultLogicalSwitch: own.find(({ spec }) => spec.default)?.metadata.name ?? '',
+  };
+}
+
+const vlanStatus = ({ metadata: { name } }: Vlan, subnets: readonly Subnet[]): Status<Vlan> => ({
+  subnets: namesOf(subnets.filter(({ spec: { vlan } }) => vlan === name)),
+});
