@@ -55,6 +55,7 @@ const below = {
     flowResources,
     vnids,
   ],
+  'networks/ovn': ['addresses', 'engine', linuxResources],
   objects: ['platform', 'errors', 'addresses', 'apimachinery', 'store'],
   policy: ['platform', 'addresses', 'objects'],
   // Written from the documents alone: it shares nothing with the compiler that it is there to test.

@@ -1,0 +1,3 @@
+export { planGateway, planGatewayNode, planGatewayPod, planGatewaySubnet } from './gateway/plan-gateway.js';
+export type { EgressGateway, GatewayNode, GatewayPod, GatewaySubnet, JoinRange } from './gateway/facts.js';
+export { NODE_LINK } from './names.js';
