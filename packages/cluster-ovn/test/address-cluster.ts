@@ -37,7 +37,15 @@ export const asking = (asked: Partial<Record<keyof typeof annotationNames, strin
   );
 
 export const clusterOf = (parts: Partial<OvnCluster>): OvnCluster => ({
-  ...{ subnets: [blue, join], pods: [], nodes: [], ips: [], statefulSets: [], encapsulation: 'geneve' },
+  ...{
+    subnets: [blue, join],
+    unreadableSubnets: [],
+    pods: [],
+    nodes: [],
+    ips: [],
+    statefulSets: [],
+    encapsulation: 'geneve',
+  },
   ...parts,
 });
 

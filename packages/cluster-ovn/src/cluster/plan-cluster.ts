@@ -35,9 +35,17 @@ export function planOvnCluster(
   const checked = checkSubnets(objects);
   const ips = objects.ips.map(({ object }) => toIpObject(object));
   const pods = [...look.pods, ...look.unreadablePods.flatMap((pod) => recallPod(pod, ips))];
-  const sound = checked.subnets.filter(({ fault }) => fault === undefined);
-  const subnets = sound.map(({ subnet, underlay }) => toPodSubnet(subnet, underlay));
-  const addresses = planAddresses({ nodes, ips, pods, subnets, encapsulation, statefulSets: [] }, cursors);
+  const subnets = checked.subnets.map(({ subnet, underlay, fault }) => ({
+    ...toPodSubnet(subnet, underlay),
+    isSuspended: fault !== undefined,
+  }));
+  const unreadableSubnets = objects.unreadable.flatMap(({ reference: { kind, name } }) =>
+    kind === 'Subnet' ? [name] : [],
+  );
+  const addresses = planAddresses(
+    { nodes, ips, pods, subnets, unreadableSubnets, encapsulation, statefulSets: [] },
+    cursors,
+  );
   return {
     changes: [
       ...missing,

@@ -11,6 +11,8 @@ export interface PodSubnet extends AddressedSubnet {
   /** Those whose pods are in it. */
   readonly namespaces: readonly string[];
   readonly underlay?: Underlay | undefined;
+  /** Something is wrong with it: who is in it stays, and nothing of it is handed out. */
+  readonly isSuspended?: boolean | undefined;
 }
 
 export interface PodObject {
@@ -59,6 +61,8 @@ export interface NodeObject {
 
 export interface OvnCluster {
   readonly subnets: readonly PodSubnet[];
+  /** Names of those that cannot be read: who is in them stays, and which namespaces they have is not known. */
+  readonly unreadableSubnets: readonly string[];
   /** All there are. */
   readonly pods: readonly PodObject[];
   /** All there are: the addresses of others are free. */

@@ -12,6 +12,7 @@ export interface IpView {
   readonly pods: ReadonlyMap<string, PodObject>;
   readonly nodes: ReadonlyMap<string, NodeObject>;
   readonly subnets: ReadonlyMap<string, SubnetAddresses>;
+  readonly unreadableSubnets: readonly string[];
   readonly statefulSets: OvnCluster['statefulSets'];
 }
 
@@ -53,9 +54,10 @@ function decideKept(ip: IpObject, name: string, view: IpView): IpState {
 function decidePlace(
   { subnet: name, addresses }: IpObject,
   owner: Pick<NodeObject, 'annotations'> | undefined,
-  { subnets }: IpView,
+  { subnets, unreadableSubnets }: IpView,
 ): IpState {
   if (readAllocation(owner?.annotations) !== undefined) return 'annotated';
+  if (unreadableSubnets.includes(name)) return 'kept';
   const subnet = subnets.get(name);
   if (subnet === undefined) return { gone: `subnet ${name} is gone` };
   return addresses.every((address) => subnet.contains(address))

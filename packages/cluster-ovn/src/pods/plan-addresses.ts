@@ -77,9 +77,9 @@ class Planning {
     const held = readAllocation(annotations);
     if (held === undefined) return;
     const subnet = this.#addresses.get(held.subnet);
-    if (subnet === undefined)
+    if (subnet !== undefined) this.#take(subnet, owner, held);
+    else if (!this.#cluster.unreadableSubnets.includes(held.subnet))
       this.#problems.push(conflict(`${owner} is in subnet ${held.subnet}, which is not there`));
-    else this.#take(subnet, owner, held);
   }
 
   #take(subnet: SubnetAddresses, owner: string, allocation: Allocation): void {
@@ -93,8 +93,14 @@ class Planning {
   }
 
   tidyIps(): void {
-    const { statefulSets } = this.#cluster;
-    const view = { pods: this.#pods, nodes: this.#nodes, subnets: this.#addresses, statefulSets };
+    const { statefulSets, unreadableSubnets } = this.#cluster;
+    const view = {
+      pods: this.#pods,
+      nodes: this.#nodes,
+      subnets: this.#addresses,
+      unreadableSubnets,
+      statefulSets,
+    };
     for (const ip of this.#cluster.ips) {
       const state = decideIp(ip, view);
       const owner = ownerOf(ip);
@@ -103,7 +109,8 @@ class Planning {
         continue;
       }
       this.#ips.set(owner, ip);
-      if (state === 'kept') this.#take(this.#addresses.get(ip.subnet)!, owner, ip);
+      const subnet = this.#addresses.get(ip.subnet);
+      if (state === 'kept' && subnet !== undefined) this.#take(subnet, owner, ip);
     }
     for (const pod of this.#cluster.pods) if (!pod.hasEnded) this.#restoreIp(pod);
   }
@@ -117,7 +124,7 @@ class Planning {
 
   serveNode({ name, annotations }: NodeObject): void {
     const subnet = this.#subnets.get(JOIN_SUBNET);
-    if (subnet === undefined) return;
+    if (subnet === undefined || subnet.isSuspended === true) return;
     this.#attempt(() => {
       const owner = nodeOwner(name);
       const held = readAllocation(annotations);
@@ -144,7 +151,7 @@ class Planning {
 
   servePod(pod: PodObject): void {
     this.#attempt(() => {
-      const subnet = chooseSubnet(pod, this.#subnets);
+      const subnet = chooseSubnet(pod, this.#subnets, this.#cluster.unreadableSubnets);
       const allocation = this.#findKept(pod, subnet) ?? this.#choose(pod, subnet);
       this.#changes.push({
         ...{ type: 'annotate', what: 'pod', id: `${pod.namespace}/${pod.name}`, uid: pod.uid },
