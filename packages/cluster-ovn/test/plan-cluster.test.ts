@@ -157,6 +157,13 @@ describe('a pod', () => {
     expect([...plan.facts.pods.keys()]).toEqual(['shop/web']);
   });
 
+  it('under the name of another one has its IP object replaced in one write', () => {
+    const { look } = answered();
+    const plan = planOvnCluster({ ...look, pods: [{ ...pod, uid: 'u2' }] }, options);
+    expect(writesOf(plan)).toEqual(['change IP web.shop']);
+    expect(plan.answers).toMatchObject([{ uid: 'u2' }]);
+  });
+
   it('that is gone takes its IP object with it', () => {
     const { look } = answered();
     const plan = planOvnCluster(look, options);

@@ -1,6 +1,6 @@
 /** Addresses and MACs of one subnet: who has which, and what comes next. */
-import { createHash } from 'node:crypto';
 import type { SubnetRange } from '../contract.js';
+import { digestMac } from '../digest-mac.js';
 import { FreeAddresses, type Cursor } from './free-addresses.js';
 
 export interface AddressedSubnet {
@@ -77,11 +77,6 @@ export class SubnetAddresses {
   }
 }
 
-/** Locally administered. Kube-OVN draws one; from the addresses it is the same when a pod gets them again. */
-function macOf(addresses: readonly string[], attempt: number): string {
-  const digest = createHash('sha256')
-    .update([...addresses, attempt].join(' '))
-    .digest('hex')
-    .slice(0, 10);
-  return ['0a', ...digest.match(/../g)!].join(':');
-}
+/** Kube-OVN draws one; from the addresses it is the same when a pod gets them again. */
+const macOf = (addresses: readonly string[], attempt: number): string =>
+  digestMac('0a', [...addresses, attempt].join(' '));

@@ -67,6 +67,11 @@ export interface OvnFacts {
   readonly pods: ReadonlyMap<string, OvnPod>;
 }
 
+export type OvnWrite = ObjectWrite & {
+  /** Why, for a log: `its node is gone`. */
+  readonly reason: string;
+};
+
 export interface PodAnswer {
   /** NAMESPACE/NAME */
   readonly id: string;
@@ -78,7 +83,7 @@ export interface PodAnswer {
 
 export interface OvnPlan {
   /** In their order. */
-  readonly changes: readonly (ObjectWrite & { readonly reason: string })[];
+  readonly changes: readonly OvnWrite[];
   /** Answers to pods. Written together with the changes. */
   readonly answers: readonly PodAnswer[];
   /** Coded errors; the rest is planned. */

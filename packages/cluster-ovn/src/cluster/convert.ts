@@ -46,7 +46,8 @@ export const toPodSubnet = (subnet: Subnet, underlay: Underlay | undefined): Pod
   ...{ isDefault: subnet.spec.default, namespaces: subnet.spec.namespaces },
 });
 
-const addressesOf = ({ ipAddress }: IP['spec']): string[] => ipAddress.split(',');
+/** IPv4 first. */
+export const addressesOf = ({ spec: { ipAddress } }: IP): string[] => ipAddress.split(',');
 
 /** The UID and the stateful set of the pod are annotations: Kube-OVN's objects have no place for them. */
 const ipAnnotations = {
@@ -54,10 +55,11 @@ const ipAnnotations = {
   statefulSet: 'podwire/stateful-set',
 } as const;
 
-export function toIpObject({ metadata: { name, annotations = {} }, spec }: IP): IpObject {
-  const { namespace, podName, subnet, macAddress: mac, nodeName } = spec;
+export function toIpObject(ip: IP): IpObject {
+  const { name, annotations = {} } = ip.metadata;
+  const { namespace, podName, subnet, macAddress: mac, nodeName } = ip.spec;
   return {
-    ...{ name, namespace, podName, subnet, addresses: addressesOf(spec), mac },
+    ...{ name, namespace, podName, subnet, addresses: addressesOf(ip), mac },
     node: nodeName === '' ? undefined : nodeName,
     podUid: annotations[ipAnnotations.podUid],
     statefulSet: annotations[ipAnnotations.statefulSet],

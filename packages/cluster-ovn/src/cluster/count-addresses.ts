@@ -2,6 +2,7 @@
 import { type Family, parseAddress } from '@podwire/addresses';
 import { type AddressRange, type IP, rangesOf, type Subnet } from '@podwire/objects';
 import { groupBy } from '@podwire/platform';
+import { addressesOf } from './convert.js';
 
 export type AddressCounts = Readonly<
   Record<'v4usingIPs' | 'v4availableIPs' | 'v6usingIPs' | 'v6availableIPs', number>
@@ -10,9 +11,7 @@ export type AddressCounts = Readonly<
 /** Addresses of IP objects, by the name of their subnet. */
 export function groupAddresses(ips: readonly IP[]): ReadonlyMap<string, readonly string[]> {
   const groups = groupBy(ips, ({ spec }) => spec.subnet);
-  return new Map(
-    [...groups].map(([subnet, own]) => [subnet, own.flatMap(({ spec }) => spec.ipAddress.split(','))]),
-  );
+  return new Map([...groups].map(([subnet, own]) => [subnet, own.flatMap(addressesOf)]));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The whole plan of a look. Pure: the same look and cursors always give the same plan. */
 import { PodwireError } from '@podwire/errors';
-import { type AnyObject, checkObject, type ObjectWrite, referenceKey } from '@podwire/objects';
+import { type AnyObject, checkObject, referenceKey } from '@podwire/objects';
 import type { OvnNode } from '../contract.js';
 import { compact } from '@podwire/platform';
 import { writeAllocation } from '../pods/annotations.js';
@@ -14,6 +14,7 @@ import type {
   OvnObjects,
   OvnPlan,
   OvnPlanOptions,
+  OvnWrite,
   PodAnswer,
 } from './contract.js';
 import { findPod, fromIpObject, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
@@ -33,7 +34,7 @@ export function planOvnCluster(
   const { objects, nodes } = look;
   const missing = listMissing(defaults, objects).map((after) => ({ after, reason: 'it was not there' }));
   const checked = checkSubnets(objects);
-  const ips = objects.ips.map(({ object }) => toIpObject(object));
+  const ips = new Map(objects.ips.map(({ object }) => [object.metadata.name, toIpObject(object)]));
   const pods = [...look.pods, ...look.unreadablePods.flatMap((pod) => recallPod(pod, ips))];
   const subnets = checked.subnets.map(({ subnet, underlay, fault }) => ({
     ...toPodSubnet(subnet, underlay),
@@ -43,13 +44,13 @@ export function planOvnCluster(
     kind === 'Subnet' ? [name] : [],
   );
   const addresses = planAddresses(
-    { nodes, ips, pods, subnets, unreadableSubnets, encapsulation, statefulSets: [] },
+    { nodes, ips: [...ips.values()], pods, subnets, unreadableSubnets, encapsulation, statefulSets: [] },
     cursors,
   );
   return {
     changes: [
       ...missing,
-      ...addresses.changes.flatMap((change) => toWrite(change, objects)),
+      ...listIpWrites(addresses.changes, objects),
       ...planStatuses(objects, checked.subnets, look.now),
     ],
     answers: addresses.changes.flatMap(toAnswer),
@@ -59,12 +60,11 @@ export function planOvnCluster(
   };
 }
 
+type IpsByName = ReadonlyMap<string, IpObject>;
+
 /** As its IP object has it. */
-function recallPod(
-  { namespace, name }: OvnLook['unreadablePods'][number],
-  ips: readonly IpObject[],
-): PodObject[] {
-  const ip = ips.find((one) => one.name === podPortName(namespace, name));
+function recallPod({ namespace, name }: OvnLook['unreadablePods'][number], ips: IpsByName): PodObject[] {
+  const ip = ips.get(podPortName(namespace, name));
   if (ip === undefined) return [];
   const { podUid: uid = '', node, statefulSet } = ip;
   const pod = { namespace, name, uid, hasEnded: false, ...compact({ node, statefulSet }) };
@@ -76,12 +76,17 @@ const toAnswer = (change: OvnChange): PodAnswer[] =>
     ? [{ id: change.id, uid: change.uid!, annotations: change.annotations }]
     : [];
 
-function toWrite(change: OvnChange, { ips }: OvnObjects): (ObjectWrite & { readonly reason: string })[] {
-  if (change.type === 'annotate') return [];
-  const name = change.type === 'put-ip' ? change.ip.name : change.name;
-  const before = ips.find(({ object }) => object.metadata.name === name);
-  if (change.type === 'put-ip') return [{ before, after: checkIp(change.ip), reason: 'it has addresses' }];
-  return before === undefined ? [] : [{ before, reason: change.reason }];
+/** An IP object that goes and comes again is one write: its key has one revision to depend on. */
+function listIpWrites(changes: readonly OvnChange[], { ips }: OvnObjects): OvnWrite[] {
+  const stored = new Map(ips.map((ip) => [ip.object.metadata.name, ip]));
+  const put = new Set(changes.flatMap((change) => (change.type === 'put-ip' ? [change.ip.name] : [])));
+  return changes.flatMap((change): OvnWrite[] => {
+    if (change.type === 'put-ip')
+      return [{ before: stored.get(change.ip.name), after: checkIp(change.ip), reason: 'it has addresses' }];
+    if (change.type === 'annotate' || put.has(change.name)) return [];
+    const before = stored.get(change.name);
+    return before === undefined ? [] : [{ before, reason: change.reason }];
+  });
 }
 
 /** @throws Error for what the schema of an IP does not take */
@@ -104,7 +109,7 @@ function readFacts(
   { vpcs }: OvnObjects,
   subnets: readonly CheckedSubnet[],
   nodes: readonly OvnClusterNode[],
-  ips: readonly IpObject[],
+  ips: IpsByName,
 ): Omit<OvnFacts, 'pods'> {
   const reachable = new Set(nodes.filter(({ isReachable }) => isReachable).map(({ name }) => name));
   return {
@@ -123,7 +128,7 @@ function readFacts(
 }
 
 /** A node without an IP object is not in the logical network yet. */
-function findNode(node: OvnClusterNode, ips: readonly IpObject[]): [string, OvnNode][] {
-  const ip = ips.find(({ name }) => name === nodePortName(node.name));
+function findNode(node: OvnClusterNode, ips: IpsByName): [string, OvnNode][] {
+  const ip = ips.get(nodePortName(node.name));
   return ip === undefined ? [] : [[node.name, toNode(node, ip)]];
 }

@@ -1,19 +1,9 @@
 /** The status of Subnets, Vpcs and Vlans, as writes of those objects whose status is another one. Pure. */
-import {
-  defaultVpc,
-  isEqual,
-  type ObjectWrite,
-  type StoredObject,
-  type Subnet,
-  type Vlan,
-  type Vpc,
-} from '@podwire/objects';
+import { defaultVpc, isEqual, type StoredObject, type Subnet, type Vlan, type Vpc } from '@podwire/objects';
 import { updateConditions } from './conditions.js';
-import type { OvnObjects } from './contract.js';
+import type { OvnObjects, OvnWrite } from './contract.js';
 import { countAddresses, groupAddresses } from './count-addresses.js';
 import type { CheckedSubnet } from './subnets.js';
-
-export type StatusWrite = ObjectWrite & { readonly reason: string };
 
 type Status<T extends { readonly status?: unknown }> = NonNullable<T['status']>;
 
@@ -28,7 +18,7 @@ export function planStatuses(
   { subnets, vpcs, vlans, ips }: OvnObjects,
   checked: readonly CheckedSubnet[],
   now: number,
-): StatusWrite[] {
+): OvnWrite[] {
   const specs = subnets.map(({ object }) => object);
   const faults = new Map(checked.map(({ subnet, fault }) => [subnet.metadata.name, fault]));
   const addresses = groupAddresses(ips.map(({ object }) => object));
@@ -44,10 +34,7 @@ export function planStatuses(
   ];
 }
 
-function writeStatus<T extends Subnet | Vpc | Vlan>(
-  before: StoredObject<T>,
-  status: Status<T>,
-): StatusWrite[] {
+function writeStatus<T extends Subnet | Vpc | Vlan>(before: StoredObject<T>, status: Status<T>): OvnWrite[] {
   const { object } = before;
   if (isEqual(object.status, status)) return [];
   return [{ before, after: Object.assign({}, object, { status }), reason: 'its status has changed' }];

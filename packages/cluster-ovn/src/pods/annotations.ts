@@ -22,8 +22,6 @@ export const annotationNames = {
   isAllocated: `${prefix}allocated`,
   /** Answered to a node: its logical port. */
   port: `${prefix}port_name`,
-  /** Answered when the logical network is in force. */
-  isRouted: `${prefix}routed`,
 } as const;
 
 export type Annotations = Readonly<Record<string, string>>;

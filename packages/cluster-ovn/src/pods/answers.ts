@@ -1,6 +1,6 @@
 /** Annotations that answer a pod or node. */
 import type { Allocation } from '../allocation/subnet-addresses.js';
-import { annotationNames, type Annotations } from './annotations.js';
+import { annotationNames, type Annotations, writeAllocation } from './annotations.js';
 import type { PodSubnet } from './contract.js';
 
 /** As Kube-OVN writes them; lists of two families are joined by a comma. @param encapsulation `geneve` or `vxlan` */
@@ -14,19 +14,15 @@ export const answerPod = (subnet: PodSubnet, allocation: Allocation, encapsulati
         [annotationNames.provider]: subnet.underlay.provider,
       }),
   [annotationNames.nicType]: 'veth-pair',
-  [annotationNames.isAllocated]: 'true',
 });
 
 export const answerNode = (subnet: PodSubnet, allocation: Allocation, port: string): Annotations => ({
   ...answerCommon(subnet, allocation),
   [annotationNames.port]: port,
-  [annotationNames.isAllocated]: 'true',
 });
 
-const answerCommon = ({ name, ranges }: PodSubnet, { addresses, mac }: Allocation): Annotations => ({
-  [annotationNames.addresses]: addresses.join(','),
-  [annotationNames.mac]: mac,
+const answerCommon = ({ name: subnet, ranges }: PodSubnet, allocation: Allocation): Annotations => ({
+  ...writeAllocation({ ...allocation, subnet }),
   [annotationNames.cidr]: ranges.map(({ cidr }) => cidr).join(','),
   [annotationNames.gateway]: ranges.map(({ gateway }) => gateway).join(','),
-  [annotationNames.subnet]: name,
 });

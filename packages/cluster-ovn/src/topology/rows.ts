@@ -1,5 +1,5 @@
 /** Parts of rows that several plans have. */
-import { createHash } from 'node:crypto';
+import { digestMac } from '../digest-mac.js';
 
 /** By which tools of Kube-OVN know its rows. */
 export const vendor = { vendor: 'kube-ovn' } as const;
@@ -14,9 +14,6 @@ export const anywhere = (like: string): string => (protocolOf(like) === 'ip4' ? 
 
 /**
  * The MAC of a router's port. Kube-OVN draws one and looks it up in the database later. One that follows from the name is the same in a
- * database that is new, so that what pods remember of their gateway stays right. Locally administered.
+ * database that is new, so that what pods remember of their gateway stays right.
  */
-export function routerMac(port: string): string {
-  const digest = createHash('sha256').update(port).digest('hex').slice(0, 10);
-  return ['02', ...digest.match(/../g)!].join(':');
-}
+export const routerMac = (port: string): string => digestMac('02', port);

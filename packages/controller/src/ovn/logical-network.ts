@@ -30,7 +30,7 @@ export class LogicalNetwork {
     this.#changes = (backend.changes ?? []).map((feed) => feed.open());
     this.#desired = new DesiredState({ kinds: this.#engine.kinds, log });
     for (const [kind, plan] of Object.entries(topologyPlans))
-      this.#desired.register({ kind, plan, ownerOf: (id) => `${kind}:${id}` });
+      this.#desired.register({ kind, plan, ownerOf: (id) => `${kind}/${id}` });
     this.#desired.addFacts({
       'ovn-vpc': (name) => this.#facts.vpcs.get(name),
       'ovn-subnet': (name) => this.#facts.subnets.get(name),
@@ -99,7 +99,7 @@ export class LogicalNetwork {
       const drift = await this.#engine.verify(owned, { signal });
       if (drift.length > 0)
         found.set(
-          scopeOf(owned.owner),
+          owned.owner,
           drift.map(({ detail }) => detail),
         );
     }
@@ -117,6 +117,3 @@ function listChanged(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
   const other = [...after].filter(([name, fact]) => !isEqual(before.get(name), fact));
   return [...gone, ...other.map(([name]) => name)];
 }
-
-/** Names of owners are those of scopes with a colon. */
-const scopeOf = (owner: string): string => owner.replace(':', '/');

@@ -38,9 +38,8 @@ export const ovnDefaults: OvnDefaults = { joinCidr: '100.64.0.0/16', defaultCidr
 /** @throws PodwireError CONFIG_INVALID for endpoints or addresses that cannot be */
 export function createOvnController(options: OvnControllerOptions): OvnController {
   const { store, keys, clock, log, name, northbound, ttl = 15_000, encapsulation = 'geneve' } = options;
-  const defaults = { ...ovnDefaults, ...options.defaults };
   checkEndpoints(northbound);
-  requireValid('addresses', () => listDefaults(defaults));
+  const defaults = requireValid('addresses', () => listDefaults({ ...ovnDefaults, ...options.defaults }));
   let loop: OvnLoop | undefined;
 
   async function lead({ fence, lost }: Lock): Promise<void> {
@@ -66,12 +65,13 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
 }
 
 /** @throws PodwireError CONFIG_INVALID */
-export const checkEndpoints = (northbound: readonly string[]): void =>
+export function checkEndpoints(northbound: readonly string[]): void {
   requireValid('northbound', () => northbound.map(parseEndpoint));
+}
 
-function requireValid(field: string, read: () => unknown): void {
+function requireValid<T>(field: string, read: () => T): T {
   try {
-    read();
+    return read();
   } catch (cause) {
     throw new PodwireError('CONFIG_INVALID', `${field}: ${describeError(cause)}`, { cause });
   }

@@ -1,12 +1,6 @@
 /** Keeps Kube-OVN's objects and the logical network as the cluster needs them. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
-import {
-  listDefaults,
-  type OvnDefaults,
-  type OvnPlan,
-  planOvnCluster,
-  type SubnetCursors,
-} from '@podwire/cluster-ovn';
+import { type OvnPlan, planOvnCluster, type SubnetCursors } from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type AnyObject, ObjectDecoder, toKeyWrite, writeKeys } from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
@@ -18,7 +12,8 @@ export interface OvnLoopOptions {
   /** With the leader's fence as guard. */
   readonly access: ClusterAccess;
   readonly network: LogicalNetwork;
-  readonly defaults: OvnDefaults;
+  /** Objects that are made where they are missing. */
+  readonly defaults: readonly AnyObject[];
   /** `geneve` or `vxlan`, as pods learn it. */
   readonly encapsulation: string;
   readonly log: Log;
@@ -41,16 +36,13 @@ const planKey = 'plan';
 
 export class OvnLoop {
   readonly #options: OvnLoopOptions;
-  readonly #defaults: readonly AnyObject[];
   readonly #decoder = new ObjectDecoder();
   #cursors: SubnetCursors | undefined;
   #isReconcileDue = true;
   #problems: readonly string[] = [];
 
-  /** @throws RangeError for defaults that no Subnet can have */
   constructor(options: OvnLoopOptions) {
     this.#options = options;
-    this.#defaults = listDefaults(options.defaults);
   }
 
   /** Of the last plan, each with its code in front: `OVN_CONFLICT: Subnet blue: spec.vpc: there is no Vpc red`. */
@@ -114,8 +106,7 @@ export class OvnLoop {
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; BACKEND_SILENT */
   async #plan(signal: AbortSignal): Promise<void> {
     const view = await readOvnCluster(this.#options.access, this.#decoder, signal);
-    const options = { defaults: this.#defaults, encapsulation: this.#options.encapsulation };
-    const plan = planOvnCluster(view.look, options, this.#cursors);
+    const plan = planOvnCluster(view.look, this.#options, this.#cursors);
     await this.#write(plan, view, signal);
     const { network } = this.#options;
     network.take(plan.facts);
