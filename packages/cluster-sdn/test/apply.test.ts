@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keysBelow } from '@podwire/cluster-state';
-import { createStoreSource, ObjectDecoder, type ObjectSource } from '@podwire/objects';
+import { createStoreSource, DecodeCache, type ObjectCache, type ObjectSource } from '@podwire/objects';
 import type { Store } from '@podwire/store';
 import { createMemoryServer, type MemoryFaults } from '@podwire/store/memory';
 import { applyPlan, type ApplyOptions, planCluster, readSdnObjects, type SdnCluster } from '../src/index.js';
@@ -169,7 +169,7 @@ describe('looks with one decoder', () => {
     const { source, connect } = await createStore();
     await source.save(netNamespace('a', 10), undefined);
     await source.save(netNamespace('b', 11), undefined);
-    const decoder = new ObjectDecoder();
+    const decoder: ObjectCache = new DecodeCache();
     const take = async () => (await readSdnObjects(connect(), keys, signal, decoder)).objects.netNamespaces;
     const [a, b] = await take();
     await source.save(netNamespace('b', 12), undefined);

@@ -32,7 +32,8 @@ export { explainField, type FieldInfo } from './reading/schema-tree.js';
 export { findKind, groupOf, qualifiedName, requireKind } from './registry.js';
 export { createStoreSource, type StoreSourceOptions } from './sources/store-source.js';
 export { isEqual } from './sources/equal.js';
-export { ObjectDecoder } from './sources/object-decoder.js';
+export { DecodeCache } from './sources/decode-cache.js';
+export { type GroupLook, type ObjectCache, ofKind, readGroup } from './sources/read-group.js';
 export {
   type KeyWrite,
   type ObjectWrite,

@@ -2,40 +2,35 @@
 import type { Keys } from '@podwire/cluster-state';
 import {
   type AnyObject,
-  ObjectDecoder,
+  type GroupLook,
+  type ObjectCache,
   type ObjectListing,
   type ObjectReference,
-  objectsPrefix,
-  type StoredObject,
+  ofKind,
+  readGroup,
 } from '@podwire/objects';
-import type { Expectation, Store } from '@podwire/store';
+import type { Store } from '@podwire/store';
 import type { SdnObjects } from '../contract.js';
 
 const group = 'network.openshift.io';
 
-export interface SdnSnapshot {
+export interface SdnSnapshot extends Pick<GroupLook, 'generation'> {
   readonly objects: SdnObjects;
-  /** Revision of the key that each plan writes that is carried out; absent: none has ever been. */
-  readonly generation: Expectation;
 }
 
 /**
- * @param decoder of the look before, if there was one: what has not changed is not decoded again
+ * @param cache of the look before, if there was one: what has not changed is not decoded again
  * @throws PodwireError STORE_UNAVAILABLE, STORE_DENIED
  */
 export async function readSdnObjects(
   store: Pick<Store, 'get' | 'list'>,
   { root, sdnGeneration }: Pick<Keys, 'root' | 'sdnGeneration'>,
   signal: AbortSignal,
-  decoder = new ObjectDecoder(),
+  cache?: ObjectCache,
 ): Promise<SdnSnapshot> {
-  // First: a plan that is carried out after it changes it, whatever the list has of that plan.
-  const generation = await store.get(sdnGeneration, { signal });
-  const { items } = await store.list(`${objectsPrefix(root)}${group}/`, { signal });
-  const decoded = decoder.decode(root, items);
-  const objects = decoded.flatMap(({ stored }) => stored ?? []);
-  const unreadable = decoded.flatMap((each) => each.unreadable ?? []);
-  return { objects: selectSdnObjects({ objects, unreadable }), generation: generation?.revision ?? 'absent' };
+  const place = { root, apiVersion: `${group}/v1`, generation: sdnGeneration };
+  const look = await readGroup(store, place, signal, cache);
+  return { objects: selectSdnObjects(look), generation: look.generation };
 }
 
 /** Of all that a source has, the objects of OpenShift SDN. */
@@ -56,7 +51,3 @@ export function selectSdnObjects({
 
 const isOwn = ({ apiVersion }: Pick<AnyObject | ObjectReference, 'apiVersion'>): boolean =>
   apiVersion.startsWith(`${group}/`);
-
-/** The schema of the kind has read the object, so that it is of the kind's type. */
-const ofKind = <T extends StoredObject>(stored: readonly StoredObject[], kind: string): readonly T[] =>
-  stored.filter(({ object }) => object.kind === kind) as unknown as readonly T[];

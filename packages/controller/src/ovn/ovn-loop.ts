@@ -2,11 +2,11 @@
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
 import { type OvnPlan, planOvnCluster, type SubnetCursors } from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type AnyObject, ObjectDecoder, toKeyWrite, writeKeys } from '@podwire/objects';
+import { type AnyObject, toKeyWrite, writeKeys } from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { LogicalNetwork } from './logical-network.js';
 import { writeAnswer } from './pod-records.js';
-import { ovnPrefixes, type OvnView, readOvnCluster } from './read-cluster.js';
+import { createLookCaches, ovnPrefixes, type OvnView, readOvnCluster } from './read-cluster.js';
 
 export interface OvnLoopOptions {
   /** With the leader's fence as guard. */
@@ -36,7 +36,7 @@ const planKey = 'plan';
 
 export class OvnLoop {
   readonly #options: OvnLoopOptions;
-  readonly #decoder = new ObjectDecoder();
+  readonly #caches = createLookCaches();
   #cursors: SubnetCursors | undefined;
   #isReconcileDue = true;
   #problems: readonly string[] = [];
@@ -105,7 +105,7 @@ export class OvnLoop {
 
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; BACKEND_SILENT */
   async #plan(signal: AbortSignal): Promise<void> {
-    const view = await readOvnCluster(this.#options.access, this.#decoder, signal);
+    const view = await readOvnCluster(this.#options.access, this.#caches, signal);
     const plan = planOvnCluster(view.look, this.#options, this.#cursors);
     await this.#write(plan, view, signal);
     const { network } = this.#options;

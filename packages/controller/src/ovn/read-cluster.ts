@@ -2,7 +2,7 @@
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
 import { type OvnClusterNode, type OvnLook, type OvnSnapshot, readOvnObjects } from '@podwire/cluster-ovn';
 import { folders, type Keys, nodeKind, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
-import { type ObjectDecoder, objectGroupPrefix } from '@podwire/objects';
+import { DecodeCache, type ObjectCache, objectGroupPrefix } from '@podwire/objects';
 import { decodeObject, type Item, type Revision } from '@podwire/store';
 
 export interface OvnView {
@@ -18,6 +18,14 @@ export interface PodRecord {
   readonly record: OvnPodRecord;
 }
 
+/** Shared by looks that follow each other: what has not changed is not decoded again. */
+export interface LookCaches {
+  readonly objects: ObjectCache;
+  readonly pods: DecodeCache<ReadPod>;
+}
+
+export const createLookCaches = (): LookCaches => ({ objects: new DecodeCache(), pods: new DecodeCache() });
+
 /** Prefixes of everything that a look reads. */
 export const ovnPrefixes = ({ root }: Pick<Keys, 'root'>) => ({
   objects: objectGroupPrefix(root, { apiVersion: 'kubeovn.io/v1' }),
@@ -28,15 +36,15 @@ export const ovnPrefixes = ({ root }: Pick<Keys, 'root'>) => ({
 
 /**
  * Nodes and pods are listed in full.
- * @param decoder of all looks
+ * @param caches of all looks
  * @throws PodwireError as the store does
  */
 export async function readOvnCluster(
   { store, keys, clock }: Pick<ClusterAccess, 'store' | 'keys' | 'clock'>,
-  decoder: ObjectDecoder,
+  caches: LookCaches,
   signal: AbortSignal,
 ): Promise<OvnView> {
-  const snapshot = await readOvnObjects(store, keys, signal, decoder);
+  const snapshot = await readOvnObjects(store, keys, signal, caches.objects);
   const prefixes = ovnPrefixes(keys);
   const list = async (prefix: string): Promise<readonly Item[]> =>
     (await store.list(prefix, { signal })).items;
@@ -46,7 +54,7 @@ export async function readOvnCluster(
     const name = item.key.slice(prefixes.nodes.length);
     return { name, addresses: readAddresses(item), isReachable: reachable.has(name) };
   };
-  const podsRead = pods!.map((item) => readPod(item, prefixes.pods));
+  const podsRead = caches.pods.decode(pods!, (item) => readPod(item, prefixes.pods));
   const records = new Map(
     podsRead.flatMap(({ id, found }) => (found === undefined ? [] : [[id, found] as const])),
   );

@@ -1,13 +1,12 @@
 /** One look at the logical network, beside what is in the northbound database. Changes nothing. */
 import { planOvnCluster } from '@podwire/cluster-ovn';
 import { keysBelow } from '@podwire/cluster-state';
-import { ObjectDecoder } from '@podwire/objects';
 import { OvsdbClient } from '@podwire/ovsdb';
 import { type Clock, type Log } from '@podwire/platform';
 import { openStore, type StoreSpec } from '@podwire/store';
 import { LogicalNetwork } from './logical-network.js';
 import { checkEndpoints } from './ovn-controller.js';
-import { readOvnCluster } from './read-cluster.js';
+import { createLookCaches, readOvnCluster } from './read-cluster.js';
 import { describeNetwork, type NetworkReport } from './report.js';
 
 export interface ShowOptions {
@@ -30,7 +29,7 @@ export async function showLogicalNetwork(options: ShowOptions): Promise<NetworkR
   try {
     const { look } = await readOvnCluster(
       { store, keys: keysBelow(root), clock },
-      new ObjectDecoder(),
+      createLookCaches(),
       signal,
     );
     const { facts, problems } = planOvnCluster(look, { defaults: [], encapsulation: 'geneve' });

@@ -8,7 +8,7 @@ import {
   type SdnSnapshot,
 } from '@podwire/cluster-sdn';
 import { folders, type Keys, nodeKind } from '@podwire/cluster-state';
-import { type ObjectDecoder, objectKey } from '@podwire/objects';
+import { type ObjectCache, objectKey } from '@podwire/objects';
 import { decodeObject, type Item } from '@podwire/store';
 import { readFromHostSubnet, toClusterNode } from './node-identity.js';
 
@@ -27,16 +27,16 @@ export const nodesPrefix = ({ root }: Pick<Keys, 'root'>): string => `${root}/${
 
 /**
  * Namespaces and nodes are listed in full, and after the objects: what was applied with its namespace is never taken for stale.
- * @param decoder of all looks
+ * @param cache of all looks
  * @returns undefined while there is no ClusterNetwork
  * @throws PodwireError as the store does
  */
 export async function readSdnCluster(
   { store, keys }: Pick<ClusterAccess, 'store' | 'keys'>,
-  decoder: ObjectDecoder,
+  cache: ObjectCache,
   signal: AbortSignal,
 ): Promise<SdnLook | undefined> {
-  const snapshot = await readSdnObjects(store, keys, signal, decoder);
+  const snapshot = await readSdnObjects(store, keys, signal, cache);
   const { objects } = snapshot;
   if (!hasClusterNetwork(objects)) return undefined;
   const [namespaces, nodes] = await Promise.all(

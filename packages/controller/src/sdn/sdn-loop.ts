@@ -2,7 +2,7 @@
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
 import { applyPlan, type ClusterPlan, type Cursors, planCluster } from '@podwire/cluster-sdn';
 import { PodwireError } from '@podwire/errors';
-import { ObjectDecoder } from '@podwire/objects';
+import { DecodeCache, type ObjectCache } from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { Counters } from '../metrics.js';
 import { readSdnCluster } from './read-cluster.js';
@@ -28,7 +28,7 @@ const planKey = 'plan';
 
 export class SdnLoop {
   readonly #options: SdnLoopOptions;
-  readonly #decoder = new ObjectDecoder();
+  readonly #cache: ObjectCache = new DecodeCache();
   #cursors: Cursors | undefined;
   #problems: readonly string[] = [];
 
@@ -79,7 +79,7 @@ export class SdnLoop {
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; as the store does */
   async #plan(signal: AbortSignal): Promise<void> {
     const { access, counters } = this.#options;
-    const look = await readSdnCluster(access, this.#decoder, signal);
+    const look = await readSdnCluster(access, this.#cache, signal);
     if (look === undefined) return this.#report([]);
     const plan = planCluster(look.cluster, this.#cursors);
     counters.sdnPlans++;
