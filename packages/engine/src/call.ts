@@ -50,10 +50,11 @@ export class Sessions {
   of(name: string): GuardedSession {
     const known = this.#sessions.get(name);
     if (known !== undefined) return known;
-    const { backends, queues, faults } = this.#context;
+    const { backends, kinds, queues, faults } = this.#context;
     const defer: SessionContext['defer'] = (count) => queues.get(name)?.add(count) ?? 0;
     const opened = backends.get(name)!.open(this.#owned, { faults, defer });
-    const session = new GuardedSession(name, opened, this.#guard);
+    const waitsFor = (resource: Resource): number => kinds.of(resource).waits?.(resource) ?? 0;
+    const session = new GuardedSession(name, opened, this.#guard, waitsFor);
     this.#sessions.set(name, session);
     return session;
   }

@@ -98,6 +98,11 @@ export interface Kind<R extends AnyResource = AnyResource, F = unknown> {
    * removed, until that is as wanted again. A flow names the number of a port, and another port may have got it.
    */
   onlyWith?(resource: R): readonly string[];
+  /**
+   * Milliseconds that making it may take beyond the deadline of a call, since it waits for something that no call hastens:
+   * another program, another machine. None when absent. Pure.
+   */
+  waits?(resource: R): number;
   /** The kind to use for this very resource, where another backend does it better. */
   variant?(resource: R): Kind<R> | undefined;
   /**

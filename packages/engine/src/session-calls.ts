@@ -42,14 +42,17 @@ export class CallGuard {
     this.#signal = signal;
   }
 
-  /** @throws PodwireError BACKEND_SILENT, DEADLINE_EXCEEDED when the caller's signal aborts; the work is left behind */
-  async run<T>(backend: string, work: (options: SessionOptions) => Promise<T>): Promise<T> {
+  /**
+   * @param waits milliseconds beyond the deadline
+   * @throws PodwireError BACKEND_SILENT, DEADLINE_EXCEEDED when the caller's signal aborts; the work is left behind
+   */
+  async run<T>(backend: string, work: (options: SessionOptions) => Promise<T>, waits = 0): Promise<T> {
     const { silent, deadline, abandoned } = this.#limits;
     const silence = silent.get(backend);
     if (silence !== undefined) throw silence;
     if (this.#signal.aborted) throw givenUp(backend, this.#signal.reason);
     const watch = (this.#watch ??= new Watch(deadline, this.#signal));
-    watch.begin(backend);
+    watch.begin(backend, waits);
     try {
       return await Promise.race([watch.ended, work({ signal: watch.signal })]);
     } catch (error) {
@@ -88,7 +91,9 @@ class Watch {
   readonly #unsubscribe: () => void;
   readonly #deadline: number;
   #backend: string | undefined;
-  #isHalfOver = false;
+  #waits = 0;
+  /** How many halves of the deadline are left after this one. */
+  #halves = 1;
 
   constructor(deadline: number, signal: AbortSignal) {
     this.#deadline = deadline;
@@ -110,9 +115,10 @@ class Watch {
     return this.signal.aborted && this.signal.reason === error;
   }
 
-  begin(backend: string): void {
+  begin(backend: string, waits: number): void {
     this.#backend = backend;
-    this.#isHalfOver = false;
+    this.#waits = waits;
+    this.#halves = 1 + Math.ceil((2 * waits) / this.#deadline);
     this.#timer.refresh();
   }
 
@@ -127,8 +133,8 @@ class Watch {
 
   #expireHalf(): void {
     if (this.#backend === undefined) return;
-    if (this.#isHalfOver) this.#over.abort(silenceOf(this.#backend, this.#deadline));
-    this.#isHalfOver = true;
+    if (this.#halves === 0) this.#over.abort(silenceOf(this.#backend, this.#deadline + this.#waits));
+    this.#halves -= 1;
     this.#timer.refresh();
   }
 }
@@ -147,11 +153,14 @@ export class GuardedSession {
   readonly #backend: string;
   readonly #session: Session;
   readonly #guard: CallGuard;
+  readonly #waitsFor: (resource: Resource) => number;
 
-  constructor(backend: string, session: Session, guard: CallGuard) {
+  /** @param waitsFor milliseconds that making the resource may take beyond the deadline */
+  constructor(backend: string, session: Session, guard: CallGuard, waitsFor: (resource: Resource) => number) {
     this.#backend = backend;
     this.#session = session;
     this.#guard = guard;
+    this.#waitsFor = waitsFor;
   }
 
   async reaches(place: string): Promise<boolean> {
@@ -164,11 +173,11 @@ export class GuardedSession {
   }
 
   async create(batch: Batch): Promise<readonly Failure[]> {
-    return this.#run((call) => this.#session.create(batch, call));
+    return this.#run((call) => this.#session.create(batch, call), this.#longestWait(batch));
   }
 
   async repair(batch: Batch, repairs: readonly Repair[]): Promise<readonly Failure[]> {
-    return this.#run((call) => this.#session.repair(batch, repairs, call));
+    return this.#run((call) => this.#session.repair(batch, repairs, call), this.#longestWait(batch));
   }
 
   async remove(batch: Batch): Promise<readonly Failure[]> {
@@ -225,7 +234,12 @@ export class GuardedSession {
     this.#session.close();
   }
 
-  async #run<T>(work: (options: SessionOptions) => Promise<T>): Promise<T> {
-    return this.#guard.run(this.#backend, work);
+  /** All that waits in one batch waits at the same time. */
+  #longestWait({ resources }: Batch): number {
+    return resources.reduce((longest, resource) => Math.max(longest, this.#waitsFor(resource)), 0);
+  }
+
+  async #run<T>(work: (options: SessionOptions) => Promise<T>, waits = 0): Promise<T> {
+    return this.#guard.run(this.#backend, work, waits);
   }
 }

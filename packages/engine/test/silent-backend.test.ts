@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type Backend,
@@ -22,6 +23,8 @@ type Calls = keyof Omit<Session, 'close'>;
 let root: string;
 let engine: Engine;
 let hanging: Set<string>;
+/** Milliseconds that making a resource may take beyond that. */
+let waits: number;
 let asked: string[];
 
 const options = () => ({ signal: AbortSignal.timeout(10_000) });
@@ -35,6 +38,7 @@ function createHanging(name: string): Backend {
     key: (one: Resource) => `${name} ${kind.key(plain(one))}`,
     diesWith: (one: Resource) => carrierOf(name, kind.diesWith?.(plain(one))),
     place: (one: Resource) => kind.place(plain(one)),
+    waits: () => waits,
     describe: (one: Resource) => `${name}: ${kind.describe(plain(one))}`,
     compare: (one: Resource, found: unknown) => kind.compare(plain(one), found),
   }));
@@ -66,6 +70,7 @@ function translate(name: string, session: Session): Session {
   const answer = async <T>(call: Calls, work: () => Promise<T>): Promise<T> => {
     asked.push(`${name} ${call}`);
     if (hanging.has(`${name} ${call}`)) await new Promise(() => undefined);
+    if (hanging.has(`${name} late ${call}`)) await setTimeout(3 * callDeadline);
     return work();
   };
   return {
@@ -126,7 +131,7 @@ const isThere = (backend: string): boolean => fs.existsSync(fileOf(backend));
 beforeEach(() => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'silent-'));
   for (const name of ['one', 'two']) fs.mkdirSync(path.join(root, name));
-  [hanging, asked] = [new Set(), []];
+  [hanging, asked, waits] = [new Set(), [], 0];
   engine = createEngine({ backends: ['one', 'two'].map(createHanging), callDeadline });
 });
 
@@ -141,6 +146,21 @@ test('a call that hangs ends with the deadline of the engine, and with a code', 
     code: 'BACKEND_SILENT',
     message: 'one has not answered for 0.06 s',
   });
+});
+
+test('making what waits for others may take as much longer as it says, and no other call', async () => {
+  hanging.add('one late create');
+  await expect(engine.apply(one, options())).rejects.toThrow('one has not answered for 0.06 s');
+  waits = 60_000;
+  await engine.apply(one, options());
+  hanging.add('one observe');
+  await expect(engine.verify(one, options())).rejects.toThrow('one has not answered for 0.06 s');
+});
+
+test('what waits for others is given up, too', async () => {
+  hanging.add('one create');
+  waits = 90;
+  await expect(engine.apply(one, options())).rejects.toThrow('one has not answered for 0.15 s');
 });
 
 test('a call that hangs ends when its caller gives up', async () => {

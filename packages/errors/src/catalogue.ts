@@ -177,6 +177,20 @@ export const errorCatalogue = {
       'Look at `ovs-vsctl --columns=name,ofport,ofport_request,error list Interface`: another port may have asked for the number. Delete that one; the next ADD or reconcile makes ours.',
     cni: 112,
   },
+  PORT_NOT_INSTALLED: {
+    meaning:
+      'The flows of a pod’s port are not in Open vSwitch (`external_ids:ovn-installed`): ovn-controller has not put them in, or has taken them out again. Packets of the pod are lost.',
+    action:
+      'Look for the `iface-id` in OVN: `ovn-nbctl list Logical_Switch_Port ID` shows if the controller has made the port, `ovn-sbctl find Port_Binding logical_port=ID` if another chassis has it. Otherwise look whether ovn-controller runs, and into its log.',
+    cni: 11,
+  },
+  NEIGHBOUR_SILENT: {
+    meaning:
+      'A neighbour that a pod needs, mostly its gateway, did not answer ARP (IPv4) or neighbour discovery (IPv6). The pod is not attached.',
+    action:
+      'Look whether something has this address: the gateway of the subnet, or the router of the underlay and the VLAN that leads to it. `ip neighbour` in the pod shows what the kernel knows.',
+    cni: 11,
+  },
   SWITCH_UNAVAILABLE: {
     meaning:
       'A bridge of Open vSwitch cannot be asked for its flows, or ovs-vswitchd for the way of a packet: there is no socket, the bridge does not speak OpenFlow 1.4, or nothing answers. Nothing was changed.',

@@ -124,8 +124,10 @@ export {
   type NeighbourFilter,
   type NeighbourState,
   type NewNeighbour,
+  probeNeighbourRequest,
   type ProxyNeighbour,
   replaceNeighbourRequest,
+  resolveNeighbourRequest,
 } from './neighbour.js';
 export {
   addForwardingEntryRequest,

@@ -15,9 +15,11 @@ export const NDA_VNI = 7;
 export const NDA_IFINDEX = 8;
 export const NDA_MASTER = 9;
 
+export const NTF_USE = 0x01;
 export const NTF_SELF = 0x02;
 export const NTF_MASTER = 0x04;
 export const NTF_PROXY = 0x08;
 export const NTF_ROUTER = 0x80;
 
+export const NUD_FAILED = 0x20;
 export const NUD_PERMANENT = 0x80;

@@ -76,6 +76,30 @@ export function deleteProxyNeighbourRequest(neighbour: ProxyNeighbour): NetlinkR
   return { type: rt.RTM_DELNEIGH, flags: 0, payload, label: `delete proxy neighbour ${neighbour.address}` };
 }
 
+/**
+ * Makes the kernel resolve an address as a packet to it would (`ip neighbour … use`, NTF_USE): of an entry that is not there, or has
+ * failed, it asks at once, three times, a second apart. With IPv6 it asks from a link-local address of the link, and
+ * sends nothing without one.
+ */
+export function resolveNeighbourRequest(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
+  const payload = writeNeighbour(neighbour, 0, rt.NTF_USE).finish();
+  return {
+    type: rt.RTM_NEWNEIGH,
+    flags: NLM_F_CREATE,
+    payload,
+    label: `resolve neighbour ${neighbour.address}`,
+  };
+}
+
+/**
+ * Makes the kernel ask again at once for a neighbour whose MAC address it knows: one that is stale is used for five seconds
+ * more otherwise. ENOENT when there is none, EINVAL when it has no MAC address.
+ */
+export function probeNeighbourRequest(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
+  const payload = writeNeighbour(neighbour, states.probe, 0).finish();
+  return { type: rt.RTM_NEWNEIGH, flags: 0, payload, label: `probe neighbour ${neighbour.address}` };
+}
+
 /** Asks for one entry; ENOENT when there is none. The reply decodes with {@link decodeNeighbour}. Linux 5.0 and newer. */
 export function getNeighbourRequest(neighbour: Pick<NewNeighbour, 'link' | 'address'>): NetlinkRequest {
   const payload = writeNeighbour(neighbour, 0, 0).finish();

@@ -14,6 +14,8 @@ import {
   deleteRouteRequest,
   getLinkRequest,
   lookUpRouteRequest,
+  probeNeighbourRequest,
+  resolveNeighbourRequest,
   type NetlinkRequest,
   renameLinkRequest,
   setLinkRequest,
@@ -28,6 +30,7 @@ function golden(name: string, request: NetlinkRequest, type: number, flags: numb
   });
 }
 
+const CREATE = 0x400;
 const CREATE_EXCL = 0x600;
 
 describe('links', () => {
@@ -245,6 +248,22 @@ describe('neighbours', () => {
     `02 00 00 00  02 00 00 00  80 00 00 00   # AF_INET; link 2; NUD_PERMANENT
      08 00 01 00  a9 fe 01 01                # NDA_DST
      0a 00 02 00  ee ee ee ee ee ee 00 00    # NDA_LLADDR`,
+  );
+  golden(
+    'one to resolve',
+    resolveNeighbourRequest({ link: 2, address: '169.254.1.1' }),
+    28,
+    CREATE,
+    `02 00 00 00  02 00 00 00  00 00 01 00   # NUD_NONE; NTF_USE
+     08 00 01 00  a9 fe 01 01`,
+  );
+  golden(
+    'one to probe',
+    probeNeighbourRequest({ link: 2, address: '169.254.1.1' }),
+    28,
+    0,
+    `02 00 00 00  02 00 00 00  10 00 00 00   # NUD_PROBE
+     08 00 01 00  a9 fe 01 01`,
   );
   golden(
     'a proxy',

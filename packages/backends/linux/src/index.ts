@@ -1,5 +1,6 @@
 import type { Backend } from '@podwire/engine';
 import { createKindRegistry, type Kind } from '@podwire/engine';
+import { type Clock, systemClock } from '@podwire/platform';
 import { conntrackKinds, createConntrack } from './conntrack/index.js';
 import { createEthtool, ethtoolKinds } from './ethtool/index.js';
 import { type Kernel, PodNamespaces } from './kernel.js';
@@ -38,8 +39,11 @@ export const linuxRegistry = createKindRegistry(Object.values(linuxKinds));
 /** A resource in a few words, for messages, traces and tables: `route 10.244.0.5/32 dev cali0123`. */
 export const describeResource = linuxRegistry.describe;
 
-/** The backends of one kernel. The first that is closed closes the kernel. */
-export function createLinuxBackends(kernel: Kernel): Backend[] {
+/**
+ * The backends of one kernel. The first that is closed closes the kernel.
+ * @param clock for what waits for others: see `NeighbourAnswers`
+ */
+export function createLinuxBackends(kernel: Kernel, clock: Clock = systemClock): Backend[] {
   const pods = new PodNamespaces(kernel);
   let isClosed = false;
   const once: Kernel = {
@@ -54,7 +58,7 @@ export function createLinuxBackends(kernel: Kernel): Backend[] {
     },
   };
   return [
-    createRtnetlink(once, pods),
+    createRtnetlink(once, pods, clock),
     createSysctl(once, pods),
     createEthtool(once, pods),
     createNftables(once),

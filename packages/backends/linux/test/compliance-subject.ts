@@ -11,6 +11,7 @@ import type { NamespaceIdentity, Owned, Resource } from '@podwire/engine';
 import { nodeResources, podResources, portElement } from '../src/fake/index.js';
 import type { BaseChain, Statement } from '@podwire/nftables';
 import { createLinuxBackends, type Kernel, type NftSet } from '../src/index.js';
+import { entryKey } from '../src/keys.js';
 
 const place = { family: 'inet', table: 'podwire-rules' } as const;
 const ownTable: Resource = { kind: 'nft-own-table', family: 'inet', name: 'podwire-rules' };
@@ -48,6 +49,9 @@ const policy: readonly Resource[] = [
   link('cali1', 'web'),
 ];
 
+/** Address of the node's end of the veth. */
+const near = 'fe80::ecee:eeff:feee:eeee';
+
 /** The kinds that no endpoint of the samples has. */
 const others: readonly Resource[] = [
   {
@@ -62,6 +66,11 @@ const others: readonly Resource[] = [
   { kind: 'forwarding-entry', in: 'host', link: 'pwvx1', mac: '66:00:00:00:00:09', remote: '192.0.2.9' },
   { kind: 'link-ready', in: 'host', link: 'pwtest1' },
   { kind: 'link-ready', in: 'pod', link: 'eth0' },
+  { kind: 'address', in: 'pod', link: 'eth0', address: 'fe80::9/64', scope: 'link' },
+  {
+    ...{ kind: 'neighbour-answers', in: 'pod', link: 'eth0', address: near },
+    after: [entryKey('address', 'pod', 'eth0 fe80::9/64'), entryKey('address', 'host', `pwtest1 ${near}/64`)],
+  },
   { kind: 'forward-accept', family: 'ip', chain: 'PODWIRE-FORWARD', links: ['pwtest*'] },
 ];
 

@@ -1,4 +1,4 @@
-import { describeError, PodwireError } from '@podwire/errors';
+import { describeError, type ErrorCode, PodwireError } from '@podwire/errors';
 import { hasCode } from '@podwire/platform';
 
 /**
@@ -30,6 +30,10 @@ export const unreportedError = (message: string, cause: unknown): PodwireError =
 
 /** The program behind the database did something else than the rows ask for. */
 export const refusedError = (message: string): PodwireError => new PodwireError('PORT_REFUSED', message);
+
+/** The program behind the database has not said what was waited for, for reasons of its own. */
+export const pendingError = (code: ErrorCode, message: string, cause: unknown): PodwireError =>
+  new PodwireError(code, message, { cause });
 
 export const isAbsent = (error: unknown): boolean => hasCode(error, 'ROW_MISSING');
 

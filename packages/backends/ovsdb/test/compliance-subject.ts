@@ -54,7 +54,13 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
   const daemon = open();
   const isAtWork = playDaemon(daemon);
   return {
-    base: { owner: 'node', resources: [bridge, { kind: 'ovs-port-ready', port: 'br0', number: LOCAL }] },
+    base: {
+      owner: 'node',
+      resources: [
+        ...[bridge, { kind: 'ovs-port-ready', port: 'br0', number: LOCAL } as const],
+        { kind: 'ovs-port-installed', port: 'br0' },
+      ],
+    },
     owned,
     backends: () => [openBackend()],
     picture,
@@ -98,7 +104,7 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
 /** Open vSwitch has one number for the own ports of all bridges; here any will do. */
 const LOCAL = 65_000;
 
-/** Gives the bridge's own port its number as soon as it is there, as ovs-vswitchd does. */
+/** Gives the bridge's own port its number as soon as it is there, as ovs-vswitchd does, and flows, as ovn-controller does. */
 async function playDaemon(client: OvsdbClient): Promise<void> {
   const rows = await client.monitor({ Interface: { columns: ['name', 'ofport'] } });
   const report = (): void => {
@@ -107,8 +113,12 @@ async function playDaemon(client: OvsdbClient): Promise<void> {
     );
     if (!isWaiting) return;
     const where: [string, '==', string][] = [['name', '==', 'br0']];
+    const installed = ['external_ids', 'insert', { 'ovn-installed': 'true' } as Values] as const;
     client
-      .transact([{ op: 'update', table: 'Interface', where, row: { ofport: LOCAL } }])
+      .transact([
+        { op: 'update', table: 'Interface', where, row: { ofport: LOCAL } },
+        { op: 'mutate', table: 'Interface', where, mutations: [installed] },
+      ])
       .catch(() => undefined);
   };
   rows.subscribe(report);

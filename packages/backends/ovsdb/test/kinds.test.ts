@@ -36,6 +36,7 @@ describe('checks', () => {
       'queues: no queues by their numbers',
     ],
     [{ kind: 'ovs-queue', name: 'q', dscp: 64 }, 'dscp: no number of 0 to 63'],
+    [{ kind: 'ovs-port-installed', port: 'a', timeout: -1 }, 'timeout: no number of 0 to 9007199254740991'],
     [
       { kind: 'ovs-mirror', name: 'm', bridge: 'b', selectVlans: [5000] },
       'selectVlans.0: no number of 0 to 4095',

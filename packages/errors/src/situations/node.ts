@@ -177,6 +177,18 @@ export const nodeSituations = {
       message: 'host port ‹8080/tcp› is taken by ‹default/web›',
     },
   ],
+  NEIGHBOUR_SILENT: [
+    {
+      site: 'packages/backends/linux/src/rtnetlink/answers.ts',
+      message:
+        '‹10.16.0.1› has not answered on ‹eth0› of ‹ovn,4f1c…,eth0› for ‹30› s: ‹nothing has come back›',
+    },
+    {
+      site: 'packages/backends/linux/src/rtnetlink/answers.ts',
+      message:
+        '‹fd00::1› has not answered on ‹eth0› of ‹ovn,4f1c…,eth0› for ‹30› s: ‹eth0 has no link-local address to ask from›',
+    },
+  ],
   KERNEL_REFUSED: [
     {
       site: 'packages/engine/src/refusal.ts',

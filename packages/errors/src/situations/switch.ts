@@ -20,6 +20,17 @@ export const switchSituations = {
       message: '‹the number of port cali82111e10a96 is 7, not 3›',
     },
   ],
+  PORT_NOT_INSTALLED: [
+    {
+      site: 'packages/backends/ovsdb/src/switch/kinds.ts',
+      message: 'ovn-controller has not put in the flows of port ‹4f1c9a8b7d6e_h› (‹iface-id web.default›)',
+    },
+    {
+      site: 'packages/backends/ovsdb/src/switch/kinds.ts',
+      message: 'ovn-controller has not put in the flows of port ‹4f1c9a8b7d6e_h› (‹which has no iface-id›)',
+      action: null,
+    },
+  ],
   SWITCH_UNAVAILABLE: [
     {
       site: 'packages/cli/src/flows/failure.ts',

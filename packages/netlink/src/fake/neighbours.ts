@@ -6,13 +6,15 @@ import {
   decodeNeighbour,
   type Neighbour,
   type NewNeighbour,
+  probeNeighbourRequest,
   replaceNeighbourRequest,
 } from '../neighbour.js';
 import * as rt from '../neighbour-attributes.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../protocol.js';
 import { FakeErrno } from './errno.js';
 import { deleteForwarding, dumpForwarding, newForwarding } from './forwarding.js';
-import type { FakeContext, NamespaceState } from './state.js';
+import { addressesOf } from './link-life.js';
+import type { FakeContext, FakeLink, NamespaceState } from './state.js';
 
 const isBridge = (message: NetlinkMessage): boolean => message.payload[0] === AF_BRIDGE;
 
@@ -22,11 +24,38 @@ export function newNeighbour(context: FakeContext, message: NetlinkMessage): Buf
   const { namespace } = context;
   const request = readRequest(namespace, message);
   const existing = namespace.neighbours.find((entry) => isSame(entry, request));
+  const isUsed = (message.payload[10]! & rt.NTF_USE) !== 0;
+  if (isUsed || request.state === 'probe') return resolve(context, { request, existing, isUsed });
   if (request.proxy === true) put(namespace, existing, { ...request, state: 'none' });
   else if (existing === undefined && (message.flags & NLM_F_CREATE) === 0) throw new FakeErrno('ENOENT');
   else if (existing !== undefined && (message.flags & NLM_F_EXCL) !== 0) throw new FakeErrno('EEXIST');
   else put(namespace, existing, request);
   return [];
+}
+
+interface Question {
+  readonly request: Neighbour;
+  readonly existing: Neighbour | undefined;
+  readonly isUsed: boolean;
+}
+
+/** The kernel asks at once, and has the answer, or none, before the next look. */
+function resolve({ namespace }: FakeContext, { request, existing, isUsed }: Question): Buffer[] {
+  if (!isUsed && existing === undefined) throw new FakeErrno('ENOENT');
+  if (!isUsed && existing?.mac === undefined) throw new FakeErrno('EINVAL');
+  if (existing?.state === 'permanent') return [];
+  const { family, link, address } = request;
+  const mac = askFor(namespace.links.get(link)!, address);
+  const answer = mac === undefined ? { state: 'failed' as const } : { state: 'reachable' as const, mac };
+  put(namespace, existing, { family, link, address, ...answer });
+  return [];
+}
+
+/** The MAC address of the other end of a veth, where that has the address. */
+function askFor({ up, peer }: FakeLink, address: string): string | undefined {
+  if (!up || peer?.up !== true) return undefined;
+  const isThere = addressesOf(peer).some((entry) => entry.address.startsWith(`${address}/`));
+  return isThere ? peer.mac : undefined;
 }
 
 function readRequest(namespace: NamespaceState, message: NetlinkMessage): Neighbour {
@@ -83,6 +112,11 @@ export function dumpNeighbours(context: FakeContext, message: NetlinkMessage): B
 }
 
 function encodeNeighbour(entry: Neighbour): Buffer {
+  if (entry.state === 'failed') {
+    const payload = probeNeighbourRequest(entry).payload as Buffer;
+    payload.writeUInt16LE(rt.NUD_FAILED, 8);
+    return payload;
+  }
   if (entry.proxy !== true) return replaceNeighbourRequest(entry as NewNeighbour).payload as Buffer;
   const payload = addProxyNeighbourRequest(entry).payload as Buffer;
   payload.writeUInt16LE(0, 8);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  addAddressRequest,
   addForwardingEntryRequest,
   addNeighbourRequest,
   addProxyNeighbourRequest,
@@ -9,15 +10,19 @@ import {
   deleteForwardingEntryRequest,
   deleteNeighbourRequest,
   deleteProxyNeighbourRequest,
+  getLinkRequest,
   getNeighbourRequest,
   listForwardingEntries,
   listNeighbours,
   type NetlinkConnection,
+  probeNeighbourRequest,
+  readNeighbour,
   replaceForwardingEntryRequest,
   replaceNeighbourRequest,
+  resolveNeighbourRequest,
   setLinkRequest,
 } from '@podwire/netlink';
-import { type Case, outcomes } from './environment.js';
+import { assertBecomes, type Case, outcomes } from './environment.js';
 import { localPair } from './links.js';
 
 /** Without what the kernel resolves by itself (multicast). */
@@ -68,6 +73,36 @@ export const neighbourCases: readonly Case[] = [
       );
       connection.request([deleteNeighbourRequest(four), setLinkRequest(11, { up: false })]);
       assert.deepEqual(permanent(connection), []);
+    },
+  },
+  {
+    name: 'a neighbour is resolved as a packet to it would do it',
+    run({ host: { connection }, pod }) {
+      const peer = { name: 'b', index: 11, namespace: pod.fd };
+      connection.request([
+        createLinkRequest({ kind: 'veth', name: 'a', index: 10, peer }),
+        addAddressRequest({ link: 10, address: '192.0.2.1/24' }),
+      ]);
+      pod.connection.request([addAddressRequest({ link: 11, address: '192.0.2.2/24' })]);
+      pod.connection.request([setLinkRequest(11, { up: true })]);
+      // The kernel acts on the carrier of a link that is asked for at once.
+      connection.request([setLinkRequest(10, { up: true }), getLinkRequest(10)]);
+      const [near, absent] = ['192.0.2.2', '192.0.2.9'].map((address) => ({ link: 10, address }));
+      assert.deepEqual(
+        outcomes(
+          connection,
+          probeNeighbourRequest(near!),
+          resolveNeighbourRequest(near!),
+          resolveNeighbourRequest({ ...near!, link: 99 }),
+          resolveNeighbourRequest(absent!),
+          probeNeighbourRequest(absent!),
+        ),
+        ['ENOENT', 'ok', 'ENODEV', 'ok', 'EINVAL'],
+      );
+      assertBecomes(() => readNeighbour(connection, near!)?.state, 'reachable');
+      assert.equal(readNeighbour(connection, absent!)?.mac, undefined);
+      assert.deepEqual(outcomes(connection, probeNeighbourRequest(near!)), ['ok']);
+      assertBecomes(() => readNeighbour(connection, near!)?.state, 'reachable');
     },
   },
   {

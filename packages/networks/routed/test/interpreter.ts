@@ -45,6 +45,8 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       return resetConntrack(place, resource);
     case 'link-feature':
       throw new Error('the routed model leaves the features of links as they are');
+    case 'neighbour-answers':
+      throw new Error('the gateway of the routed model needs no answer');
     case 'forward-accept':
       throw new Error('there is no iptables here');
     default:

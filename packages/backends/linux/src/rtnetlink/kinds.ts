@@ -1,5 +1,6 @@
 import { address, forwardingEntry, neighbour } from './addresses.js';
 import type { RtnetlinkKind } from './kind.js';
+import { neighbourAnswers } from './answers.js';
 import { ifb, linkLocalMode, linkReady, linkUp, veth, vxlan } from './links.js';
 import type { RtnetlinkResources } from './resources.js';
 import { route, rule } from './routes.js';
@@ -17,6 +18,7 @@ export const rtnetlinkKinds = {
   route,
   rule,
   neighbour,
+  'neighbour-answers': neighbourAnswers,
   'forwarding-entry': forwardingEntry,
   'token-bucket': tokenBucket,
   'ingress-redirect': ingressRedirect,

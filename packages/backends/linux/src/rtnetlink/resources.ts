@@ -127,6 +127,23 @@ export interface Neighbour {
   readonly mac: string;
 }
 
+/**
+ * A neighbour on a link answers: the gateway of a pod, as soon as the network forwards its packets. The kernel asks (ARP, NDP)
+ * until there is an answer. That of IPv6 asks from a link-local address, which is usable a second after the link is up
+ * unless it was made without duplicate address detection ({@link LinkLocalMode}, {@link IpAddress}). Nothing is looked at
+ * later, nothing repaired, and removing it does nothing.
+ */
+export interface NeighbourAnswers {
+  readonly kind: 'neighbour-answers';
+  readonly in: Place;
+  readonly link: string;
+  readonly address: string;
+  /** Milliseconds to wait; 30,000 when absent. */
+  readonly timeout?: number;
+  /** Keys of what must be there for an answer: the address to ask from, the port at the other end of the link. */
+  readonly after?: readonly string[];
+}
+
 /** A token bucket as the root qdisc of a link (tc-tbf(8)): shapes what leaves through it. */
 export interface TokenBucket {
   readonly kind: 'token-bucket';
@@ -161,6 +178,7 @@ export interface RtnetlinkResources {
   route: IpRoute;
   rule: IpRule;
   neighbour: Neighbour;
+  'neighbour-answers': NeighbourAnswers;
   'token-bucket': TokenBucket;
   'ingress-redirect': IngressRedirect;
 }

@@ -8,13 +8,16 @@ import type {
   Resource,
   Session,
   SessionContext,
+  SessionOptions,
   Snapshot,
 } from '@podwire/engine';
 import { hasCode } from '@podwire/linux';
+import type { Clock } from '@podwire/platform';
 import { decodeLink, getLinkRequest, type NetlinkConnection, type NetlinkMessage } from '@podwire/netlink';
 import type { Kernel, KernelNamespace, PodNamespace, PodNamespaces } from '../kernel.js';
 import { observeEach } from '../kinds.js';
 import type { Place } from '../places.js';
+import { ANSWERS, awaitAnswer } from './answers.js';
 import { type Dump, dumpNamespace } from './dump.js';
 import { keepOthers } from './last-address.js';
 import { isAbsent } from '../errors.js';
@@ -34,7 +37,7 @@ import {
 import { linkSetting } from './link-setting.js';
 import { lookUp, lookUpInPod } from './lookup.js';
 import { listMarked, type Leftover, pruneBatch } from './prune.js';
-import type { IpRoute } from './resources.js';
+import type { IpRoute, NeighbourAnswers } from './resources.js';
 import { encodeClearance, isMisledByOld, isSameRoute } from './routes.js';
 import { type Encode, encodeAll, failAll, send, together } from './send.js';
 import type { NamespaceView, View } from './view.js';
@@ -52,11 +55,13 @@ export interface RtnetlinkParts {
   readonly kernel: Kernel;
   readonly pods: PodNamespaces;
   readonly veths: KnownVeths;
+  readonly clock: Clock;
 }
 
 /** One call's use of rtnetlink: the host, and the pod's namespace once something needs it. */
 export class RtnetlinkSession implements Session, LinkNumbers {
   readonly #kernel: Kernel;
+  readonly #clock: Clock;
   readonly #owned: Owned;
   readonly #pods: PodNamespaces;
   readonly #pod: PodNamespace;
@@ -64,8 +69,9 @@ export class RtnetlinkSession implements Session, LinkNumbers {
   readonly #veths: KnownVeths;
   readonly #indexes = new Map<string, number>();
 
-  constructor({ kernel, pods, veths }: RtnetlinkParts, owned: Owned, context: SessionContext) {
+  constructor({ kernel, pods, veths, clock }: RtnetlinkParts, owned: Owned, context: SessionContext) {
     this.#kernel = kernel;
+    this.#clock = clock;
     this.#veths = veths;
     this.#owned = owned;
     this.#pods = pods;
@@ -103,13 +109,16 @@ export class RtnetlinkSession implements Session, LinkNumbers {
 
   readonly #encodeRemoval: Encode = (resource) => kindOf(resource).delete?.(resource, this) ?? [];
 
-  async create(batch: Batch): Promise<Failure[]> {
+  async create(batch: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+    if (batch.name === ANSWERS) return this.#awaitAnswers(batch, signal);
     return Promise.resolve(
       batch.name === 'links' ? this.#createLinks(batch) : this.#sendTogether(batch, this.#encodeCreation),
     );
   }
 
   async repair(batch: Batch, repairs: readonly Repair[]): Promise<Failure[]> {
+    // A reconcile does not wait for other machines.
+    if (batch.name === ANSWERS) return Promise.resolve([]);
     const withAction = (action: Repair['action']): Batch => ({
       ...batch,
       resources: repairs.filter((repair) => repair.action === action).map(({ resource }) => resource),
@@ -224,6 +233,22 @@ export class RtnetlinkSession implements Session, LinkNumbers {
     if (typeof difference === 'string') return 'changeable';
     deleteOwnTunnel(this.#kernel, wanted);
     return 'free';
+  }
+
+  async #awaitAnswers({ place, resources }: Batch, signal: AbortSignal): Promise<Failure[]> {
+    const wait = async (resource: Resource): Promise<Failure[]> => {
+      try {
+        const { route } = this.#namespace(place);
+        const wanted = resource as NeighbourAnswers;
+        const question = { ...wanted, route, index: this.indexOf(wanted.in, wanted.link) };
+        await awaitAnswer(question, { owner: this.#owned.owner, clock: this.#clock, signal });
+        return [];
+      } catch (error) {
+        signal.throwIfAborted();
+        return [{ resource, error }];
+      }
+    };
+    return (await Promise.all(resources.map(wait))).flat();
   }
 
   /** When one cannot be encoded nothing is sent. */

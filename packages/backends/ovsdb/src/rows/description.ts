@@ -18,6 +18,8 @@ export interface TableDescription {
   readonly columns: readonly string[];
   /** Columns that the program behind the database writes, and no resource: what it reports. */
   readonly reports?: readonly string[];
+  /** Keys of `external_ids` that are reports. */
+  readonly reportedPairs?: readonly string[];
 }
 
 export interface ParentDescription {

@@ -2,9 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ChangeFeed, type Hint, HintQueue } from '@podwire/engine';
 import type { CacheEvent, Value } from '@podwire/ovsdb';
-import { childColumnsOf, idOf, keyFor, memberColumnsOf } from './description.js';
+import {
+  childColumnsOf,
+  EXTERNAL_IDS,
+  idOf,
+  keyFor,
+  memberColumnsOf,
+  type TableDescription,
+} from './description.js';
+import { ownKeysOf } from './external-ids.js';
 import type { DatabaseLink } from './link.js';
-import { type AnyRow, markOf, nameOf } from './view.js';
+import { type AnyRow, markOf, nameOf, pairsOf } from './view.js';
 
 /** Hints that are kept between two reads. */
 const MOST = 4_096;
@@ -55,16 +63,27 @@ function statesOf(change: Change, link: DatabaseLink): readonly States[] {
   const children = [...childColumnsOf(tables, table), ...memberColumnsOf(tables, table)];
   const columns = new Set(children.map(([, column]) => column));
   const isSet = (column: string): boolean => columns.has(column);
-  // The first report on a row is about one that has just come, and the program that made it waits for that.
-  const reports = new Set(tables[table]!.reports);
-  const isFirst = (column: string): boolean => reports.has(column) && before[column] === undefined;
-  const differing = Object.keys(after)
-    .filter((column) => !isDeepStrictEqual(after[column], before[column]))
-    .filter((column) => !isFirst(column));
+  const differing = Object.keys(after).filter((column) => isNews(tables[table]!, column, after, before));
   const moved = children.flatMap(([child, column]) =>
     differing.includes(column) ? findMoved(child, after[column], before[column], link) : [],
   );
   return differing.every(isSet) ? moved : [{ table, after, before }, ...moved];
+}
+
+/** The first report on a row is about one that has just come, and the program that made it waits for that. */
+function isNews(description: TableDescription, column: string, after: AnyRow, before: AnyRow): boolean {
+  const { reports = [], reportedPairs = [] } = description;
+  if (column === EXTERNAL_IDS) return arePairsNews(pairsOf(after), pairsOf(before), reportedPairs);
+  if (isDeepStrictEqual(after[column], before[column])) return false;
+  return !reports.includes(column) || before[column] !== undefined;
+}
+
+type Pairs = ReadonlyMap<string, string>;
+
+/** Pairs of others are theirs: ovn-controller alone writes two for each port. */
+function arePairsNews(after: Pairs, before: Pairs, reported: readonly string[]): boolean {
+  const keys = [...ownKeysOf(after), ...ownKeysOf(before), ...reported.filter((key) => before.has(key))];
+  return keys.some((key) => after.get(key) !== before.get(key));
 }
 
 const noRows: ReadonlySet<string> = new Set();

@@ -1,13 +1,14 @@
 /** Resources that are no rows: a state that the program behind the database reports in a row. */
 import type { AnyResource, Kind, Resource } from '@podwire/engine';
-import { refusedError, silentError, unreportedError } from '../errors.js';
+import type { PodwireError } from '@podwire/errors';
+import { pendingError, refusedError, silentError, unreportedError } from '../errors.js';
 import type { DatabaseLink } from './link.js';
 import type { AnyRow, View } from './view.js';
 
 export interface ReportKind<R extends AnyResource = AnyResource> extends Kind<R, AnyRow | undefined> {
   /** The row with the report. */
   source(resource: R): { readonly table: string; readonly name: string };
-  /** True where the program will report nothing else by itself. */
+  /** True where the program will report nothing else by itself. What has a code is not repaired, and so not waited for. */
   isFinal(row: AnyRow): boolean;
 }
 
@@ -27,7 +28,7 @@ export function findReport(view: View, kind: ReportKind, resource: Resource): An
 
 /**
  * Waits until the resource is as the program reports it.
- * @returns why it is not: PodwireError BACKEND_SILENT, PORT_REFUSED
+ * @returns why it is not: PodwireError BACKEND_SILENT, PORT_REFUSED; the code of the difference where it has one
  * @throws the signal's reason
  */
 export async function awaitReport(
@@ -47,9 +48,12 @@ export async function awaitReport(
   } catch (error) {
     signal.throwIfAborted();
     if (last === undefined) return silentError(link.description.database, error);
-    if (typeof last === 'object' && 'missing' in last) return unreportedError(last.missing, error);
+    if (typeof last === 'object') return lateError(last, error);
   }
   return typeof last === 'string' ? refusedError(last) : undefined;
 }
 
 type Compared = ReturnType<Kind['compare']>;
+
+const lateError = (last: Exclude<Compared, string | undefined>, cause: unknown): PodwireError =>
+  'missing' in last ? unreportedError(last.missing, cause) : pendingError(last.code, last.foreign, cause);

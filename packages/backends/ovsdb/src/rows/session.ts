@@ -46,12 +46,13 @@ export class RowSession implements Session {
   }
 
   async create({ name, resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
-    if (name === REPORTS) return this.#awaitReports(resources, signal);
+    if (name === REPORTS) return this.#awaitReports(resources, signal, (kind, one) => kind.waits?.(one));
     return toFailures(await carryOut(this.#link, this.#steps('add', resources), signal));
   }
 
   async repair({ name }: Batch, repairs: readonly Repair[], { signal }: SessionOptions): Promise<Failure[]> {
     const resources = repairs.map(({ resource }) => resource);
+    // Other owners wait for their turn in a reconcile.
     if (name === REPORTS) return this.#awaitReports(resources, signal);
     // A missing row may have come meanwhile.
     const steps = this.#steps('replace', resources);
@@ -138,10 +139,16 @@ export class RowSession implements Session {
     return 'rows' in kind ? findRows(view, kind.rows(resource)) : findReport(view, kind, resource);
   }
 
-  async #awaitReports(resources: readonly Resource[], signal: AbortSignal): Promise<Failure[]> {
+  /** @param waitFor milliseconds, where a resource takes longer than the program does otherwise */
+  async #awaitReports(
+    resources: readonly Resource[],
+    signal: AbortSignal,
+    waitFor: (kind: ReportKind, resource: Resource) => number | undefined = () => undefined,
+  ): Promise<Failure[]> {
     const failures = resources.map(async (resource): Promise<Failure[]> => {
       const kind = this.#kinds.get(resource.kind) as ReportKind;
-      const error = await awaitReport(this.#link, kind, resource, { signal, patience: this.#patience });
+      const patience = waitFor(kind, resource) ?? this.#patience;
+      const error = await awaitReport(this.#link, kind, resource, { signal, patience });
       return error === undefined ? [] : [{ resource, error }];
     });
     return (await Promise.all(failures)).flat();

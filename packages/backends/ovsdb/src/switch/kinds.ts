@@ -4,20 +4,21 @@ import { externalIds, pairs, text } from '../rows/checks.js';
 import { idOf, keyFor } from '../rows/description.js';
 import { defineRowKindsOf, type RowKind } from '../rows/kind.js';
 import { type ReportKind, REPORTS } from '../rows/report-kind.js';
-import type { AnyRow } from '../rows/view.js';
-import { portReadyKey } from './keys.js';
+import { type AnyRow, pairsOf } from '../rows/view.js';
+import { portInstalledKey, portReadyKey } from './keys.js';
 import type {
   OvsBridge,
   OvsInterface,
   OvsMirror,
   OvsPort,
+  OvsPortInstalled,
   OvsPortReady,
   OvsQos,
   OvsQueue,
 } from './resources.js';
 import type { SwitchResources } from './resources.js';
 import { bridgeRows, mirrorRows, portRows, qosRows, queueRows } from './rows.js';
-import { switchDatabase } from './tables.js';
+import { INSTALLED, switchDatabase } from './tables.js';
 
 export const SWITCH = 'ovs';
 
@@ -123,11 +124,47 @@ function comparePort({ port: name, number }: OvsPortReady, row: AnyRow | undefin
   return ofport === number ? undefined : `the number of port ${name} is ${ofport as number}, not ${number}`;
 }
 
+/** Milliseconds: with a thousand pods on a busy node ovn-controller takes seconds. */
+const INSTALLED_IN = 30_000;
+
+const portInstalled: ReportKind<OvsPortInstalled> = {
+  ...{ kind: 'ovs-port-installed', backend: SWITCH, batch: REPORTS },
+  ...{ inPlace: true, removal: 'never' },
+  place: () => switchDatabase.database,
+  key: ({ port: name }) => portInstalledKey(name),
+  describe: ({ port: name }) => `flows of port ${name} by ovn-controller`,
+  // A port of the type internal is ready where its link is.
+  after: ({ port: name }) => [
+    keyFor(switchDatabase.database, idOf('Port', name)),
+    portReadyKey(name),
+    linkKey(name),
+  ],
+  waits: ({ timeout = INSTALLED_IN }) => timeout,
+  check: is.resource<OvsPortInstalled>({ port: text, timeout: count }),
+  source: ({ port: name }) => ({ table: 'Interface', name }),
+  compare: compareInstalled,
+  isFinal: ({ error }) => typeof error === 'string',
+  touches: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Interface', name))],
+};
+
+/** Only ovn-controller can put right what has a code here: a repair has nothing to do, and waits for nothing. */
+function compareInstalled({ port: name }: OvsPortInstalled, row: AnyRow | undefined): Difference | undefined {
+  if (row === undefined) return { missing: `there is no port ${name}` };
+  if (typeof row['error'] === 'string') return `port ${name}: ${row['error']}`;
+  const pairs = pairsOf(row);
+  if (pairs.get(INSTALLED) === 'true') return undefined;
+  const id = pairs.get('iface-id');
+  const words = id === undefined ? 'which has no iface-id' : `iface-id ${id}`;
+  const foreign = `ovn-controller has not put in the flows of port ${name} (${words})`;
+  return { foreign, code: 'PORT_NOT_INSTALLED' };
+}
+
 /** Every kind of Open vSwitch, by name. */
 export const switchKinds = {
   'ovs-bridge': bridge,
   'ovs-port': port,
   'ovs-port-ready': portReady,
+  'ovs-port-installed': portInstalled,
   'ovs-qos': qos,
   'ovs-queue': queue,
   'ovs-mirror': mirror,

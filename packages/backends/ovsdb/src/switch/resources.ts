@@ -65,6 +65,19 @@ export interface OvsPortReady {
   readonly isLink?: boolean;
 }
 
+/**
+ * ovn-controller has put in the flows of the port (`external_ids:ovn-installed`, ovn-controller(8)): before that, packets of
+ * a pod are lost. It comes after {@link OvsPortReady} of the port. Removing this does nothing. Where it is not so later,
+ * a look says it, and a reconcile reports it and waits for nothing: that is for OVN to put right.
+ */
+export interface OvsPortInstalled {
+  readonly kind: 'ovs-port-installed';
+  /** Of the port with one interface of the same name, which has an `iface-id`. */
+  readonly port: string;
+  /** Milliseconds to wait; 30,000 when absent. */
+  readonly timeout?: number;
+}
+
 /** The database has no names of them: ours is in the mark. */
 export interface OvsQos {
   readonly kind: 'ovs-qos';
@@ -104,6 +117,7 @@ export interface SwitchResources {
   'ovs-bridge': OvsBridge;
   'ovs-port': OvsPort;
   'ovs-port-ready': OvsPortReady;
+  'ovs-port-installed': OvsPortInstalled;
   'ovs-qos': OvsQos;
   'ovs-queue': OvsQueue;
   'ovs-mirror': OvsMirror;

@@ -1,5 +1,8 @@
 import type { DatabaseDescription } from '../rows/description.js';
 
+/** Key of `external_ids` of an interface: ovn-controller writes `true` (ovn-controller(8)). */
+export const INSTALLED = 'ovn-installed';
+
 /** The tables of Open vSwitch (ovs-vswitchd.conf.db(5)) in which our resources are. */
 export const switchDatabase: DatabaseDescription = {
   database: 'Open_vSwitch',
@@ -16,6 +19,7 @@ export const switchDatabase: DatabaseDescription = {
         ...['ingress_policing_burst', 'other_config', 'external_ids'],
       ],
       reports: ['ofport', 'error'],
+      reportedPairs: [INSTALLED],
     },
     Bridge: {
       word: 'bridge',
