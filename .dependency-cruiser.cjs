@@ -9,6 +9,7 @@ const northboundResources = 'backends/ovsdb/src/northbound/resources.ts';
 const flowResources = 'backends/openflow/src/resources.ts';
 /** The numbers of projects, in objects and in flows. */
 const vnids = 'objects/src/kinds/openshift/vnid.ts';
+const kubeOvnNames = 'objects/src/kinds/kube-ovn/annotation-names.ts';
 /** The signs by which flows of Podwire are known, and those of OpenShift SDN; people see them without an agent. */
 const flowMarks = 'backends/openflow/src/marks.ts';
 const sdnDescription = 'networks/sdn/src/description.ts';
@@ -30,7 +31,18 @@ const below = {
   'backends/openflow': ['platform', 'engine', 'errors', 'openflow'],
   ipam: ['platform', 'errors', 'addresses'],
   'networks/contract': ['engine', 'planner'],
-  'networks/traffic': ['platform', 'networks/contract', 'engine', 'addresses', 'errors', linuxResources],
+  'networks/traffic': [
+    ...[
+      'platform',
+      'networks/contract',
+      'engine',
+      'addresses',
+      'errors',
+      linuxResources,
+      linuxKeys,
+      switchResources,
+    ],
+  ],
   'networks/routed': [
     'platform',
     'networks/contract',
@@ -55,7 +67,20 @@ const below = {
     flowResources,
     vnids,
   ],
-  'networks/ovn': ['addresses', 'engine', linuxResources],
+  'networks/ovn': [
+    'networks/contract',
+    'networks/traffic',
+    'platform',
+    'planner',
+    'engine',
+    'addresses',
+    'errors',
+    linuxResources,
+    linuxKeys,
+    switchResources,
+    switchKeys,
+    kubeOvnNames,
+  ],
   objects: ['platform', 'errors', 'addresses', 'apimachinery', 'store'],
   policy: ['platform', 'addresses', 'objects'],
   // Written from the documents alone: it shares nothing with the compiler that it is there to test.
@@ -136,6 +161,7 @@ const below = {
     'networks/traffic',
     'networks/routed',
     'networks/sdn',
+    'networks/ovn',
     'networks/policy',
     'objects',
     'openflow',
@@ -279,7 +305,7 @@ module.exports = {
       name: 'data-for-models-is-pure',
       severity: 'error',
       from: {
-        path: `^packages/(backends/.*/(resources|keys|places)\\.ts$|${toPattern(vnids)})`,
+        path: `^packages/(backends/.*/(resources|keys|places)\\.ts$|${toPattern(vnids)}|${toPattern(kubeOvnNames)})`,
       },
       to: { dependencyTypesNot: ['type-only'] },
     },

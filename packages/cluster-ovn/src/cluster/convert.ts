@@ -1,5 +1,6 @@
 /** Objects as plans read them, and back. Pure. */
 import { defaultVpc, type IP, parseGatewayNodes, type Subnet, type Vpc } from '@podwire/objects';
+import { ipAnnotations } from '@podwire/objects/kube-ovn-names';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import type { Egress, OvnNode, OvnPod, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
 import { annotationNames, readAllocation } from '../pods/annotations.js';
@@ -48,12 +49,6 @@ export const toPodSubnet = (subnet: Subnet, underlay: Underlay | undefined): Pod
 
 /** IPv4 first. */
 export const addressesOf = ({ spec: { ipAddress } }: IP): string[] => ipAddress.split(',');
-
-/** The UID and the stateful set of the pod are annotations: Kube-OVN's objects have no place for them. */
-const ipAnnotations = {
-  podUid: 'podwire/pod-uid',
-  statefulSet: 'podwire/stateful-set',
-} as const;
 
 export function toIpObject(ip: IP): IpObject {
   const { name, annotations = {} } = ip.metadata;

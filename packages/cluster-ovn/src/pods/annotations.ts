@@ -1,28 +1,8 @@
 /** Annotations of Kube-OVN: what pods ask for, and what the controller answers. */
+import { annotationNames } from '@podwire/objects/kube-ovn-names';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 
-const prefix = 'ovn.kubernetes.io/';
-
-export const annotationNames = {
-  /** Asked for and answered. */
-  subnet: `${prefix}logical_switch`,
-  addresses: `${prefix}ip_address`,
-  mac: `${prefix}mac_address`,
-  nicType: `${prefix}pod_nic_type`,
-  /** Asked for. */
-  pool: `${prefix}ip_pool`,
-  portSecurity: `${prefix}port_security`,
-  /** Answered. */
-  cidr: `${prefix}cidr`,
-  gateway: `${prefix}gateway`,
-  router: `${prefix}logical_router`,
-  networkType: `${prefix}network_type`,
-  vlan: `${prefix}vlan_id`,
-  provider: `${prefix}provider_network`,
-  isAllocated: `${prefix}allocated`,
-  /** Answered to a node: its logical port. */
-  port: `${prefix}port_name`,
-} as const;
+export { annotationNames };
 
 export type Annotations = Readonly<Record<string, string>>;
 

@@ -3,6 +3,7 @@ import type { Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
 import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
 import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traffic';
+import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
 import { hexOf } from '../addresses.js';
 import { flowResources } from '../flow-resources.js';
 import { BRIDGE, HOST_LINK } from '../names.js';
@@ -10,7 +11,6 @@ import { planProjectFlows } from '../pipeline/modes.js';
 import { planPodFlows } from '../pipeline/pod.js';
 import { nodeOf } from '../view.js';
 import { vnidOf } from './attachment.js';
-import { planPolicing, planQos } from './bandwidth.js';
 import { placeOf, type PodPlace } from './place.js';
 import { planPodSide, reportedRoutes } from './pod-side.js';
 
@@ -75,12 +75,12 @@ function planHostLink(link: string): Resource[] {
 
 /** `sandbox` and `ip` are where OpenShift has them. */
 function planPort({ id, bandwidth }: Endpoint, name: string, { ip, port }: PodPlace): Resource[] {
-  const qos = planQos(name, bandwidth);
+  const qos = planPortQos(name, bandwidth);
   return [
     ...qos,
     {
       ...{ kind: 'ovs-port', name, bridge: BRIDGE, ...(qos.length === 0 ? {} : { qos: name }) },
-      interfaces: [{ name, ofportRequest: port, ...planPolicing(bandwidth) }],
+      interfaces: [{ name, ofportRequest: port, ...planPortPolicing(bandwidth) }],
       externalIds: { sandbox: id.containerId, ip },
     },
     { kind: 'ovs-port-ready', port: name, number: port },

@@ -1,0 +1,37 @@
+/** Annotations of Kube-OVN: what pods ask for, and what a controller answers. */
+
+const prefix = 'ovn.kubernetes.io/';
+
+export const annotationNames = {
+  /** Asked for and answered. */
+  subnet: `${prefix}logical_switch`,
+  addresses: `${prefix}ip_address`,
+  mac: `${prefix}mac_address`,
+  nicType: `${prefix}pod_nic_type`,
+  /** Asked for. */
+  pool: `${prefix}ip_pool`,
+  portSecurity: `${prefix}port_security`,
+  /** Asked for: Mbit/s, as the pod sees the direction. */
+  ingressRate: `${prefix}ingress_rate`,
+  egressRate: `${prefix}egress_rate`,
+  /** Answered. */
+  cidr: `${prefix}cidr`,
+  gateway: `${prefix}gateway`,
+  router: `${prefix}logical_router`,
+  networkType: `${prefix}network_type`,
+  vlan: `${prefix}vlan_id`,
+  provider: `${prefix}provider_network`,
+  isAllocated: `${prefix}allocated`,
+  isRouted: `${prefix}routed`,
+  /** Answered to a node: its logical port. */
+  port: `${prefix}port_name`,
+} as const;
+
+/** True for annotations of Kube-OVN's default provider. */
+export const isOvnAnnotation = (name: string): boolean => name.startsWith(prefix);
+
+/** Annotations of IP objects: the objects of Kube-OVN have no place for the UID and the stateful set of a pod. */
+export const ipAnnotations = {
+  podUid: 'podwire/pod-uid',
+  statefulSet: 'podwire/stateful-set',
+} as const;
