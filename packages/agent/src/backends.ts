@@ -11,9 +11,9 @@ export async function openBackends(
   models: ReadonlyMap<string, Pick<NetworkModel, 'bridges'>>,
 ): Promise<Backend[]> {
   const linux = createLinuxBackends(kernel);
-  const bridges = new Set(networks.flatMap(({ model }) => models.get(model)?.bridges ?? []));
-  if (bridges.size === 0) return linux;
+  const bridges = networks.flatMap(({ model }) => models.get(model)?.bridges ?? []);
+  if (networks.every(({ model }) => models.get(model)?.bridges === undefined)) return linux;
   // Only here: other nodes have no use for it in their memory.
   const { openSwitchBackends } = await import('./switch-backends.js');
-  return [...linux, ...openSwitchBackends(runDir, [...bridges])];
+  return [...linux, ...openSwitchBackends(runDir, [...new Set(bridges)])];
 }

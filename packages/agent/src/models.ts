@@ -1,5 +1,6 @@
 /** The registry of network models: a new model is a package and one line here. Nothing else may import a model. */
 import type { NetworkModel } from '@podwire/network-contract';
+import { createOvnModel } from '@podwire/network-ovn';
 import { createRoutedModel } from '@podwire/network-routed';
 import { createSdnModel } from '@podwire/network-sdn';
 
@@ -7,6 +8,7 @@ import { createSdnModel } from '@podwire/network-sdn';
 export const networkModels: readonly [NetworkModel, ...NetworkModel[]] = [
   createRoutedModel(),
   createSdnModel(),
+  createOvnModel(),
 ];
 
 export const indexModels = (models: readonly NetworkModel[]): ReadonlyMap<string, NetworkModel> =>

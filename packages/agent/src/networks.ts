@@ -185,6 +185,12 @@ export const networkOf = <N extends Pick<Network, 'view'>>(
   { endpoint }: { readonly endpoint: { readonly network: string } },
 ): N | undefined => networks.find(({ view }) => view.name === endpoint.network);
 
+/** True where addresses come from pools, and not from a subnet of the node or from a controller. */
+export const allocatesFromPools = ({
+  subnets,
+  assigned,
+}: Pick<NetworkModel, 'subnets' | 'assigned'>): boolean => subnets === undefined && assigned === undefined;
+
 /** False where the model keeps pods apart by itself, and nothing enforces policy for them. */
 export const enforcesPolicy = ({ model }: Pick<Network, 'model'>): boolean => model.policy !== 'none';
 

@@ -234,7 +234,9 @@ function adoptLeasesOf(
 ): string[] {
   const owner = endpointKey(record.id);
   // A network may have been taken out of the configuration. Its pods live on; its addresses are not allocated any more.
-  const ipam = networkOf(networks, record)?.ipam;
+  const network = networkOf(networks, record);
+  // Two virtual networks may have the same addresses.
+  const ipam = network?.model.assigned === undefined ? network?.ipam : undefined;
   return record.leases.flatMap(({ address, pool }) => {
     try {
       ipam?.adopt({ address, pool, owner, since: record.createdAt });

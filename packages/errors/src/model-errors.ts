@@ -20,6 +20,12 @@ export const modelErrors = {
     meaning: 'No address is free for a pod or node in its subnet of the model ovn.',
     cni: 11,
   },
+  POD_UNALLOCATED: {
+    meaning: 'The controller of the model ovn has given no addresses to the pod yet.',
+    action:
+      'The log of `podwire controller --northbound` says why: its subnet is full, say. The runtime tries again by itself.',
+    cni: 11,
+  },
   OVN_CONFLICT: {
     meaning:
       'Pods, nodes and subnets of the model ovn contradict each other, or a pod asks for what it cannot have.',

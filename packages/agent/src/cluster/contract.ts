@@ -22,6 +22,7 @@ import type { Identity } from './identity.js';
 import type { ObjectFactStore } from './object-facts.js';
 import type { PeerLeases } from './peer-leases.js';
 import type { Peers } from './peers.js';
+import type { PodRecords } from './pod-records.js';
 import type { Registration } from './registration.js';
 import type { StateFiles } from './state-files.js';
 import type { LinkAddress } from './underlay.js';
@@ -87,6 +88,8 @@ export interface ClusterMember {
   readonly objects: Pick<ObjectFactStore, 'until' | 'areKnown' | 'onChange' | 'revision'>;
   /** Revision of the store up to which what follows from these objects is in force here; undefined where no model reads any. */
   readonly objectsInForce: Revision | undefined;
+  /** Present where the addresses of pods come from a controller. */
+  readonly podRecords: Pick<PodRecords, 'has' | 'ask' | 'release'> | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** `since`: RFC 3339. */
   readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };

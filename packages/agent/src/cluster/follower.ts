@@ -5,7 +5,7 @@ import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
 import type { TunnelView, UnderlayView } from '@podwire/network-contract';
 import { compact, pause, withDeadline } from '@podwire/platform';
-import type { Network } from '../networks.js';
+import { allocatesFromPools, type Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
@@ -146,7 +146,7 @@ export class ClusterFollower {
   #applyPools({ networks }: FollowingParts): void {
     const { addressing, pools, log } = this.#options;
     this.#networkNames = new Set(networks.map(({ view }) => view.name));
-    for (const network of networks.filter(({ model }) => model.subnets === undefined)) {
+    for (const network of networks.filter(({ model }) => allocatesFromPools(model))) {
       const { name } = network.view;
       const [next, views] = [addressing.pools(name), pools.ofNetwork(name)];
       const isNew = JSON.stringify([next, views]) !== JSON.stringify([network.pools, network.view.pools]);

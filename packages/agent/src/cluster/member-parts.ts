@@ -9,6 +9,7 @@ import type { Identity } from './identity.js';
 import { ObjectFactStore } from './object-facts.js';
 import { openObjectJournal } from './object-journal.js';
 import { PeerLeases } from './peer-leases.js';
+import { PodRecords } from './pod-records.js';
 import { Registration, type RegistrationOptions } from './registration.js';
 
 /** Of the eviction timeout: the clocks of two machines do not run alike. */
@@ -19,11 +20,18 @@ const shareOf = ({ config, nodeName, world, faults, log }: MemberOptions) => ({
 });
 
 /** Brings its facts to the planner. */
-export function createObjects({ config, models, desired, world, log }: MemberOptions): ObjectFactStore {
+export function createObjects({
+  config,
+  nodeName,
+  models,
+  desired,
+  world,
+  log,
+}: MemberOptions): ObjectFactStore {
   const { store, files, clock } = world;
   const kinds = models.flatMap(({ objects = [] }) => objects);
   const journal = openObjectJournal(files, log);
-  const objects = new ObjectFactStore({ kinds, store, root: config.root, journal, clock, log });
+  const objects = new ObjectFactStore({ kinds, nodeName, store, root: config.root, journal, clock, log });
   desired.addFacts(objects.sources);
   return objects;
 }
@@ -58,6 +66,13 @@ export function createAddressing(
     reportEvery: config.reportInterval,
     ...given,
   });
+}
+
+/** Undefined where no model's pods get their addresses from a controller. */
+export function createPodRecords(options: MemberOptions): PodRecords | undefined {
+  if (options.models.every(({ assigned }) => assigned === undefined)) return undefined;
+  const { store, keys, clock, log } = shareOf(options);
+  return new PodRecords({ store, keys, nodeName: options.nodeName, clock, log });
 }
 
 export function createController(options: MemberOptions): Controller | undefined {

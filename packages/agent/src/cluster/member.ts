@@ -13,7 +13,7 @@ import type { BlockSource, PoolSpec } from '@podwire/ipam';
 import type { Revision } from '@podwire/store';
 import { compact, pause, withDeadline, Workqueue } from '@podwire/platform';
 import { fullName, podName } from '../endpoints/registry.js';
-import type { Network } from '../networks.js';
+import { allocatesFromPools, type Network } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
 import type { ClusterFacts } from '../node/node.js';
 import { watchState } from '../node/state-watch.js';
@@ -34,8 +34,10 @@ import {
   createController,
   createObjects,
   createPeerLeases,
+  createPodRecords,
   createRegistration,
 } from './member-parts.js';
+import { describeHeld, type PodRecords } from './pod-records.js';
 import { openPeerJournal } from './peer-journal.js';
 import type { PeerLeases } from './peer-leases.js';
 import { viewPeer } from './peer-plan.js';
@@ -66,6 +68,7 @@ class StoreMember implements ClusterMember {
   readonly peerLeases: PeerLeases;
   readonly pools: ClusterPools;
   readonly objects: ObjectFactStore;
+  readonly podRecords: PodRecords | undefined;
   readonly #inForce = new ObjectsInForce();
   readonly #options: MemberOptions;
   readonly #savedState: SavedStateStore;
@@ -104,6 +107,7 @@ class StoreMember implements ClusterMember {
     });
     this.#controllers = createController(options);
     this.objects = createObjects(options);
+    this.podRecords = createPodRecords(options);
     this.pools = createClusterPools({ cache: this.cache, remembered: this.#savedState.read()?.pools ?? [] });
     this.#owners = createBlockOwners(this.cache);
     this.#others = createOthersAddresses({
@@ -187,6 +191,8 @@ class StoreMember implements ClusterMember {
   }
 
   noteUsed(record: EndpointRecord): void {
+    const held = describeHeld(this.#parts?.networks ?? [], record);
+    if (held !== undefined) return this.podRecords?.hold(record.id, held);
     const owner = endpointKey(record.id);
     const pod = podName(record);
     const addresses = record.leases.map(({ address }) => address);
@@ -198,6 +204,7 @@ class StoreMember implements ClusterMember {
   }
 
   noteFree(record: EndpointRecord): void {
+    this.podRecords?.release((owner) => endpointKey(owner) === endpointKey(record.id));
     for (const { address } of record.leases) this.addressing.noteFree(address);
     const workload = this.#workloadOf(record);
     // The addresses of another endpoint of the pod stay the pod's.
@@ -207,9 +214,9 @@ class StoreMember implements ClusterMember {
 
   async join(parts: FollowingParts): Promise<void> {
     this.#parts = parts;
-    // Subnets are no blocks of pools, and nothing of them is lent.
+    // Other addresses are in no block, and nothing of them is lent.
     for (const { view, ipam, model } of parts.networks)
-      if (model.subnets === undefined) this.addressing.attach(view.name, ipam);
+      if (allocatesFromPools(model)) this.addressing.attach(view.name, ipam);
     const { signal } = this.#stopped;
     // Views of peers follow from both.
     Promise.all([this.cache.synced, this.objects.until(() => this.objects.areKnown, signal)]).then(
@@ -277,6 +284,7 @@ class StoreMember implements ClusterMember {
       this.#options.log.warn({ err }, 'the last report did not reach the store'),
     );
     await this.addressing.stop();
+    await this.podRecords?.stop();
     await this.registration.stop();
     await this.peerLeases.close();
     await this.cache.close();
@@ -331,6 +339,7 @@ class StoreMember implements ClusterMember {
       onKnown: ({ endpoints }) => {
         for (const record of endpoints.all()) this.noteUsed(record);
         this.peers.adopt();
+        this.podRecords?.compareSoon();
       },
     });
   }
@@ -363,8 +372,10 @@ class StoreMember implements ClusterMember {
 
   #noteConnection(): void {
     const { connected } = this.cache;
-    if (connected !== this.#connected.connected)
-      this.#connected = { connected, since: this.#options.world.clock.now() };
+    if (connected === this.#connected.connected) return;
+    this.#connected = { connected, since: this.#options.world.clock.now() };
+    // A store may come back as it was earlier.
+    if (connected && this.#isSynced) this.podRecords?.compareSoon();
   }
 
   #applyChange({ pools: changedPools, blocks, nodes }: CacheChange): void {

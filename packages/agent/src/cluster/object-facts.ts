@@ -18,6 +18,7 @@ import type { Change, Item, Revision, Store, WatchBatch } from '@podwire/store';
 export interface ObjectFactsOptions {
   /** Of all models of the node's networks. */
   readonly kinds: readonly ObjectFacts[];
+  readonly nodeName: string;
   readonly store: Pick<Store, 'watch'>;
   /** Prefix of all keys of the store. */
   readonly root: string;
@@ -53,7 +54,17 @@ export class ObjectFactStore {
   /** For the planner. */
   get sources(): FactSources {
     const source = (fact: string) => (id: string) => this.#facts.get(`${fact}/${id}`);
-    return Object.fromEntries(this.#options.kinds.map(({ fact }) => [fact, source(fact)]));
+    const { kinds } = this.#options;
+    const sets = kinds.flatMap((kind) =>
+      kind.names === undefined ? [] : [[kind.names, () => this.#listNames(kind)] as const],
+    );
+    return Object.fromEntries([...kinds.map(({ fact }) => [fact, source(fact)] as const), ...sets]);
+  }
+
+  #listNames(kind: ObjectFacts): ReadonlySet<string> {
+    const prefix = nameOf(kind, '');
+    const names = [...this.#facts.keys()].filter((name) => name.startsWith(prefix));
+    return new Set(names.map((name) => name.slice(prefix.length)));
   }
 
   /** False as long as there may be objects that neither the store nor an earlier life of the node has told of. */
@@ -162,7 +173,13 @@ export class ObjectFactStore {
       return [];
     }
     this.#unreadable.delete(name);
-    return [{ name, value: readFact(kind, stored.object) }];
+    return [{ name, value: readFact(kind, stored.object, this.#options.nodeName) }];
+  }
+
+  /** Reports if the set of names has one more or less. */
+  #isMemberOf(kind: ObjectFacts, { name, value }: SavedFact): boolean {
+    const isOfKind = kind.names !== undefined && name.startsWith(nameOf(kind, ''));
+    return isOfKind && this.#facts.has(name) !== (value !== undefined);
   }
 
   #forget(kind: ObjectFacts, id: string): SavedFact {
@@ -173,13 +190,14 @@ export class ObjectFactStore {
 
   #note(changes: readonly SavedFact[]): void {
     const { journal, log } = this.#options;
-    // Written down first: what is in the system is known to the next life.
-    journal.note(changes.map((fact) => [fact.name, fact.value === undefined ? undefined : fact]));
     const news = changes.filter(({ name, value }) => !isSame(this.#facts.get(name), value));
+    const sets = this.#options.kinds.filter((kind) => news.some((fact) => this.#isMemberOf(kind, fact)));
+    // Written down first: what is in the system is known to the next life.
+    journal.note(news.map((fact) => [fact.name, fact.value === undefined ? undefined : fact]));
     for (const { name, value } of news)
       if (value === undefined) this.#facts.delete(name);
       else this.#facts.set(name, value);
-    const names = news.map(({ name }) => name as FactName);
+    const names = [...news, ...sets.map(({ names: name }) => ({ name }))].map(({ name }) => name as FactName);
     // A snapshot without news is news as well: what is not there now, is not there.
     for (const listener of [...this.#listeners])
       try {
@@ -193,6 +211,7 @@ export class ObjectFactStore {
 const nameOf = ({ fact }: ObjectFacts, id: string): FactName => `${fact}/${id}` as FactName;
 
 /** The schema of its kind has read the object, so that it is of the kind's type. */
-const readFact = ({ read }: ObjectFacts, object: AnyObject): unknown => read(object as never);
+const readFact = ({ read, isOfNode }: ObjectFacts, object: AnyObject, nodeName: string): unknown =>
+  isOfNode?.(object as never, nodeName) === false ? undefined : read(object as never);
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

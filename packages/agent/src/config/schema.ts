@@ -201,8 +201,13 @@ function placeOfPools(value: unknown, models: Models): Problem[] {
     if (typeof each !== 'object' || each === null || Array.isArray(each)) return [];
     const { model, pools: own } = each as { model?: unknown; pools?: unknown };
     const hasPools = own !== undefined;
-    if (shared === undefined && models.some(({ name: known, subnets }) => known === model && subnets)) {
-      const message = `networks of model ${String(model)} need \`cluster\`, whose objects give nodes their subnets`;
+    const chosen = models.find(({ name: known }) => known === model);
+    if (shared === undefined && (chosen?.subnets ?? chosen?.assigned) !== undefined) {
+      const given =
+        chosen?.subnets === undefined
+          ? 'controller gives pods their addresses'
+          : 'objects give nodes their subnets';
+      const message = `networks of model ${String(model)} need \`cluster\`, whose ${given}`;
       return [{ path: ['networks', index, 'model'], message }];
     }
     if (hasPools === (shared === undefined)) return [];

@@ -13,6 +13,7 @@ import {
   labelNeed,
   needOf,
   objectNeed,
+  recordNeed,
   releaseWorkload,
   resolveNeed,
   withWorkload,
@@ -197,7 +198,10 @@ function reserveOrNeed(
   progress: AddProgress,
 ): EndpointRecord | ClusterNeed {
   const need =
-    labelNeed(context, spec) ?? objectNeed(context, spec) ?? needOf(context.cluster, spec, progress);
+    labelNeed(context, spec) ??
+    recordNeed(context, spec) ??
+    objectNeed(context, spec) ??
+    needOf(context.cluster, spec, progress);
   if (need !== undefined) return need;
   try {
     return reserve(context, withWorkload(spec, progress));

@@ -8,11 +8,12 @@ import { errorCodes } from '@podwire/cni';
 import { errorCatalogue, PodwireError } from '@podwire/errors';
 import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
-import { enforcesPolicy } from '../networks.js';
+import { identify, type PodRecord } from '../cluster/pod-records.js';
+import { allocatesFromPools, enforcesPolicy } from '../networks.js';
 import type { Call, ClusterSide, EndpointContext, NodeSide } from './context.js';
 import type { PolicyEndpoint } from '../policy/contract.js';
 import type { PendingAdd } from './pending-adds.js';
-import { type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
+import { askedAnnotations, type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
 import { fullName, podName } from './registry.js';
 
 /** Another waiting ADD may take the addresses that were provided; after so many losses the ADD fails. */
@@ -20,9 +21,10 @@ const attempts = 10;
 
 /**
  * `workload`: the addresses of the pod's workload. `addresses`: a block, or an address of another node's block. `labels`: those of the
- * pod, where a policy looks at them and the request has none. `objects`: those that say where the pod belongs.
+ * pod, where a policy looks at them and the request has none. `objects`: those that say where the pod belongs. `record`:
+ * that of the pod, by which a controller gives it its addresses.
  */
-export type ClusterNeed = 'workload' | 'addresses' | 'labels' | 'objects';
+export type ClusterNeed = 'workload' | 'addresses' | 'labels' | 'objects' | 'record';
 
 /** Milliseconds that an ADD waits for objects; then it fails, to be tried again later. */
 const longestWait = 5_000;
@@ -52,7 +54,7 @@ export function needOf(
 ): ClusterNeed | undefined {
   if (cluster === undefined) return undefined;
   if (!isWorkloadKnown && hasWorkload(cluster, spec)) return 'workload';
-  const isProvided = spec.network.model.subnets === undefined && provided < attempts - 1;
+  const isProvided = allocatesFromPools(spec.network.model) && provided < attempts - 1;
   return error !== undefined && isProvided && mayBeElsewhere(error) ? 'addresses' : undefined;
 }
 
@@ -63,6 +65,16 @@ export function labelNeed(
 ): Extract<ClusterNeed, 'labels'> | undefined {
   if (!enforcesPolicy(spec.network)) return undefined;
   return policy?.lacksLabels(describePod(spec)) === true ? 'labels' : undefined;
+}
+
+/** Until the pod's record is in the store, in models whose pods get their addresses from a controller. */
+export function recordNeed(
+  { cluster }: ClusterSide,
+  { id, network, request, delegation }: Spec,
+): Extract<ClusterNeed, 'record'> | undefined {
+  const pod = identify(request.pod);
+  if (network.model.assigned === undefined || delegation !== undefined || pod === undefined) return undefined;
+  return cluster?.podRecords?.has(id, pod) === false ? 'record' : undefined;
 }
 
 /** Until the cluster has decided what the pod belongs to. */
@@ -132,6 +144,9 @@ export async function resolveNeed(
     } else if (need === 'objects') {
       trace.stage('objects');
       await waitForObjects(context, spec, signal);
+    } else if (need === 'record') {
+      trace.stage('ask');
+      await context.cluster!.podRecords!.ask(spec.id, describeRecord(spec), signal);
     } else if (need === 'workload') {
       trace.stage('workload');
       progress.workload = await askWorkload(context, spec, signal);
@@ -146,6 +161,19 @@ export async function resolveNeed(
     signal.throwIfAborted();
     throw error;
   }
+}
+
+/** Label of Kubernetes on pods of stateful sets. */
+const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+
+function describeRecord({ network, request }: Spec): PodRecord {
+  const pod = identify(request.pod)!;
+  const isOfSet = request.facts.labels?.[podNameLabel] === pod.name;
+  return {
+    ...pod,
+    annotations: askedAnnotations(network, request) ?? {},
+    ...(isOfSet ? { statefulSet: pod.name.replace(/-\d+$/, '') } : {}),
+  };
 }
 
 /** @throws PodwireError that names what is not decided, after five seconds */

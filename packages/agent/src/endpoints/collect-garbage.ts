@@ -27,6 +27,9 @@ export async function collectGarbage(context: RemovalContext, request: GcRequest
     const stale = context.endpoints.all().filter(({ id }) => isStale(id));
     const broken = context.broken.all().flatMap(({ id }) => (id !== undefined && isStale(id) ? [id] : []));
     await removeAll(context, [...stale, ...broken.map((id) => ({ id }))], call);
+    // Those of endpoints go with these.
+    const isNone = (id: EndpointId): boolean => context.endpoints.get(endpointKey(id)) === undefined;
+    context.cluster?.podRecords?.release((id) => isStale(id) && isNone(id));
   });
   call.trace.stage('answer');
   await call.answer('');

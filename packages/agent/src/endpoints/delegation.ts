@@ -71,7 +71,7 @@ export function readDelegation({ type, ipam }: RequestConfig): Delegation | unde
 
 /** The pod and its addresses alone: the main plugin handles ports, rates and the MAC. */
 export const onlyAddresses = ({ pod, facts, addresses, pools, families }: AddRequest): AddRequest =>
-  compact({ pod, facts, addresses, portMappings: [], pools, families });
+  compact({ pod, facts, addresses, annotations: {}, portMappings: [], pools, families });
 
 /** Answer of an IPAM plugin: no interfaces, and no `interface` with an address (section 5, "IPAM plugins"). */
 export function answerDelegated(

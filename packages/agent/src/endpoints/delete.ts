@@ -27,6 +27,8 @@ export async function deleteEndpoint(
     context.pendingAdds.noteRemoved((id) => endpointKey(id) === key);
     await removeEndpoint(context, key, call);
     clearBroken(context, key);
+    // An ADD that has failed may have asked for addresses.
+    context.cluster?.podRecords?.release((id) => endpointKey(id) === key);
   });
   call.trace.stage('answer');
   await call.answer('');

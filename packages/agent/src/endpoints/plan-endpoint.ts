@@ -4,13 +4,15 @@ import type { NamespaceIdentity } from '@podwire/engine';
 import { parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { PodAddresses } from '@podwire/cluster-ipam';
-import type { Ipam, Lease, LeaseRequest } from '@podwire/ipam';
+import type { Ipam, LeaseRequest } from '@podwire/ipam';
 import {
+  type Annotations,
   type Attachment,
   type Endpoint,
   type EndpointId,
   endpointKey,
   type FoundLink,
+  type LeaseRecord,
   type NodeView,
   type PlannedEndpoint,
 } from '@podwire/network-contract';
@@ -56,7 +58,7 @@ export interface PlanTools {
  */
 export function planEndpoint(spec: EndpointSpec, tools: PlanTools): EndpointRecord {
   const attachment = resolveAttachment(spec, tools.read);
-  const leases = allocate(spec, tools);
+  const leases = allocate(spec, attachment, tools);
   try {
     const endpoint = describeEndpoint(spec, attachment, leases, tools);
     return toRecord(endpoint, planContent(spec, endpoint, tools), spec, tools.now);
@@ -77,10 +79,11 @@ export function replanEndpoint(
   network: Network,
   tools: Pick<PlanTools, 'view' | 'isLinkTaken' | 'read'>,
 ): EndpointRecord {
-  const { id, pod, leases, endpoint } = record;
-  const { mac, portMappings, bandwidth, foundLinks } = endpoint;
+  const { id, pod, leases, endpoint, namespace } = record;
+  const { mac, portMappings, bandwidth, foundLinks, annotations } = endpoint;
   const attachment = network.model.resolve?.(pod, network.view, tools.read);
-  const spec = compact({ id, pod, leases, mac, attachment, foundLinks, portMappings, bandwidth });
+  const asked = { mac, portMappings, bandwidth, annotations };
+  const spec = compact({ id, pod, leases, ...asked, attachment, foundLinks, netns: namespace.path });
   const { resources, needs } = plan(network, spec, tools);
   return compact({ ...record, resources, needs, endpoint: compact({ ...endpoint, attachment }) });
 }
@@ -93,7 +96,13 @@ function resolveAttachment(
   return delegation === undefined ? model.resolve?.(request.pod, view, read) : undefined;
 }
 
-function allocate(spec: EndpointSpec, { ipam, view }: PlanTools): Lease[] {
+function allocate(
+  spec: EndpointSpec,
+  attachment: Attachment | undefined,
+  { ipam, view }: PlanTools,
+): readonly LeaseRecord[] {
+  const { assigned } = spec.network.model;
+  if (assigned !== undefined && attachment !== undefined) return assigned.of(attachment);
   const families = wantedFamilies(spec.request, spec.network, view());
   return ipam.allocate({ owner: endpointKey(spec.id), families, ...wantedAddresses(spec) });
 }
@@ -128,6 +137,8 @@ export function wantedFamilies(
   const spoken = ([4, 6] as const).filter((family) => (family === 4 ? node.ipv4 : node.ipv6));
   const wanted = spoken.filter((family) => (request.families ?? network.families).includes(family));
   if (wanted.length > 0) return wanted;
+  // The controller decides.
+  if (network.model.assigned !== undefined) return spoken;
   if (network.families.length === 0) throw noPool(network, node);
   const message = `network ${network.view.name} has no pool of an address family that is requested and that node ${node.name} speaks`;
   throw new PodwireError('CONFIG_INVALID', message);
@@ -151,16 +162,23 @@ function wantedPools({ pools }: AddRequest, { pools: all }: Network): string[] |
 }
 
 function describeEndpoint(
-  { id, request, foundLinks }: EndpointSpec,
+  { id, request, foundLinks, network, namespace }: EndpointSpec,
   attachment: Attachment | undefined,
-  leases: readonly Lease[],
+  leases: readonly LeaseRecord[],
   { random }: PlanTools,
 ): Endpoint {
   const { pod, mac: requestedMac, portMappings, bandwidth } = request;
   const mac = requestedMac ?? makeMac(random);
   const given = leases.map(({ address, pool }) => ({ address, pool }));
-  const asked = { mac, requestedMac, portMappings, bandwidth };
-  return compact({ id, pod, leases: given, ...asked, attachment, foundLinks });
+  const annotations = askedAnnotations(network, request);
+  const asked = { mac, requestedMac, portMappings, bandwidth, annotations };
+  return compact({ id, pod, leases: given, ...asked, attachment, foundLinks, netns: namespace.path });
+}
+
+/** Annotations by which the pod asks for addresses and rates; undefined where its model reads none, or there are none. */
+export function askedAnnotations({ model }: Network, request: AddRequest): Annotations | undefined {
+  const asked = model.assigned?.ask(request) ?? {};
+  return Object.keys(asked).length === 0 ? undefined : asked;
 }
 
 /** A random MAC address: locally administered, of one station (IEEE 802: bit 1 of the first byte set, bit 0 clear). */
@@ -209,7 +227,7 @@ function toRecord(
   { network, namespace, request }: EndpointSpec,
   now: number,
 ): EndpointRecord {
-  const { id, pod, leases, mac, attachment, foundLinks, portMappings, bandwidth } = endpoint;
+  const { id, pod, leases, mac, attachment, annotations, foundLinks, portMappings, bandwidth } = endpoint;
   const details: EndpointDetails = compact({
     network: network.view.name,
     mac,
@@ -217,6 +235,7 @@ function toRecord(
     hostLinks,
     bandwidth,
     attachment,
+    annotations,
     foundLinks,
   });
   return {

@@ -9,7 +9,7 @@ import {
 import { PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import { type EndpointFacts, readFacts } from '../policy/inputs/facts.js';
-import type { Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
+import type { Annotations, Bandwidth, EndpointId, PodIdentity, PortMapping } from '@podwire/network-contract';
 
 export interface AddRequest {
   readonly facts: EndpointFacts;
@@ -20,6 +20,8 @@ export interface AddRequest {
   readonly pools?: { readonly ipv4?: readonly string[]; readonly ipv6?: readonly string[] };
   readonly families?: readonly (4 | 6)[];
   readonly mac?: string;
+  /** All of the pod, as far as the runtime sends them. */
+  readonly annotations: Annotations;
   readonly portMappings: readonly PortMapping[];
   readonly bandwidth?: Bandwidth;
   readonly dns?: DnsCapability;
@@ -56,6 +58,7 @@ export function readAddRequest(request: AttachmentRequest): AddRequest {
     pools: readPools(annotation),
     families: readFamilies(annotation),
     mac: readMac(request, runtime.mac, annotation),
+    annotations: readAnnotations(request.config),
     portMappings: runtime.portMappings ?? [],
     bandwidth: withoutZeros(runtime.bandwidth),
     dns: runtime.dns,
@@ -165,6 +168,14 @@ function openAnnotations(config: RequestConfig, cniArgs: ReadonlyMap<string, str
   return (name) =>
     sources.map((source) => source[prefix + name]).find((value) => value !== undefined && value !== '');
 }
+
+/** Values that are no text are for no one here. */
+const readAnnotations = ({ runtimeConfig }: RequestConfig): Annotations =>
+  Object.fromEntries(
+    Object.entries(asSource(runtimeConfig?.[annotationsCapability])).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
 
 function asSource(value: unknown): Source {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Source) : {};

@@ -271,7 +271,8 @@ export class NodeState {
 /** Those that pods have, as far as the node speaks them. */
 function familiesOf(networks: readonly Network[], { ipv6 }: HostView): (4 | 6)[] {
   const cidrs = networks.flatMap(({ view }) => view.pools.map(({ cidr }) => cidr));
-  const has = (family: Family): boolean => cidrs.some((cidr) => familyOf(cidr) === family);
+  const isAssigned = networks.some(({ model }) => model.assigned !== undefined);
+  const has = (family: Family): boolean => isAssigned || cidrs.some((cidr) => familyOf(cidr) === family);
   return ([4, 6] as const).filter((family) => has(family) && (family === 4 || ipv6));
 }
 

@@ -2,6 +2,7 @@ import type { Result } from '@podwire/cni';
 import type { NamespaceIdentity, Resource } from '@podwire/engine';
 import type { EndpointFacts } from '../policy/inputs/facts.js';
 import type {
+  Annotations,
   Attachment,
   Bandwidth,
   EndpointId,
@@ -23,6 +24,8 @@ export interface EndpointDetails {
   readonly bandwidth?: Bandwidth;
   /** Where the pod belonged when it was planned; absent in models without `resolve`. */
   readonly attachment?: Attachment;
+  /** By which the pod asked for what it has; absent where there were none. */
+  readonly annotations?: Annotations;
   /** Links of other plugins that the plan depends on; absent where there are none. */
   readonly foundLinks?: readonly FoundLink[];
   /** Names of the links that the node has for it; absent in records of agents that did not write them down. */

@@ -32,6 +32,7 @@ const details = z.object({
     z.object({ ingressRate: rate, ingressBurst: rate, egressRate: rate, egressBurst: rate }),
   ),
   attachment: z.exactOptional(z.record(z.string(), z.json())),
+  annotations: z.exactOptional(z.record(z.string(), z.string())),
   hostLinks: z.exactOptional(z.array(z.string())),
 }) satisfies z.ZodType<EndpointDetails>;
 

@@ -4,7 +4,7 @@ import { type Attachment, endpointKey, type NetworkModel } from '@podwire/networ
 import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
 import type { Store } from '@podwire/store';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ObjectFactStore } from '../../src/cluster/object-facts.js';
 import { openObjectJournal } from '../../src/cluster/object-journal.js';
 import { describeUnresolved, followAttachments } from '../../src/endpoints/follow-attachments.js';
@@ -199,6 +199,46 @@ test('an object that becomes unreadable counts as it was, and is a problem', asy
   expect(node.context.desired.read('test-project/shop')).toEqual({ netid: 42 });
 });
 
+test('a node has the facts that are for it, and the set of their names changes as they come and go', async () => {
+  const { store } = createTestCluster();
+  const kind = {
+    ...{ fact: 'test-subnet', names: 'test-subnets', apiVersion, kind: 'HostSubnet' },
+    isOfNode: ({ host }: { readonly host: string }, node: string) => host === node,
+    read: ({ subnet }: { readonly subnet: string }) => ({ subnet }),
+  };
+  const journal = openObjectJournal(createMemoryFiles(), silentLog);
+  const objects = new ObjectFactStore({
+    ...{
+      kinds: [kind],
+      nodeName: 'one',
+      store,
+      root: keys.root,
+      journal,
+      clock: systemClock,
+      log: silentLog,
+    },
+  });
+  const stopped = new AbortController();
+  const news: string[][] = [];
+  objects.onChange((names) => void (names.length > 0 && news.push([...names])));
+  const put = (name: string, host: string, subnet: string) => {
+    const object = { apiVersion, kind: 'HostSubnet', metadata: { name }, host, hostIP: '192.0.2.1', subnet };
+    return store.put(objectKey(keys.root, referenceOf(object)), encodeStoredObject(object, undefined, 0));
+  };
+  await put('one', 'one', '10.128.0.0/23');
+  await put('two', 'two', '10.128.2.0/23');
+  const following = objects.follow(stopped.signal);
+  await vi.waitFor(() => expect(news).toHaveLength(1));
+  await put('one', 'one', '10.128.4.0/23');
+  await vi.waitFor(() => expect(news).toHaveLength(2));
+  await store.delete(objectKey(keys.root, { apiVersion, kind: 'HostSubnet', name: 'one' }));
+  await vi.waitFor(() => expect(news).toHaveLength(3));
+  const both = ['test-subnet/one', 'test-subnets'];
+  expect(news).toEqual([both, ['test-subnet/one'], both]);
+  stopped.abort();
+  await following;
+});
+
 test('all kinds of a group are followed by one watch, whose revision holds for each of them', async () => {
   const opened: string[] = [];
   const stopped = new AbortController();
@@ -211,7 +251,15 @@ test('all kinds of a group are followed by one watch, whose revision holds for e
   };
   const journal = openObjectJournal(createMemoryFiles(), silentLog);
   const objects = new ObjectFactStore({
-    ...{ kinds: model.objects!, store, root: keys.root, journal, clock: systemClock, log: silentLog },
+    ...{
+      kinds: model.objects!,
+      nodeName: 'one',
+      store,
+      root: keys.root,
+      journal,
+      clock: systemClock,
+      log: silentLog,
+    },
   });
   const following = objects.follow(stopped.signal);
   await objects.until(() => objects.areKnown, stopped.signal);

@@ -173,9 +173,12 @@ describe('a configuration that cannot be used', () => {
     expect(problemsOf(pools(...list))).toEqual([matching(expected)]);
   });
 
-  test('networks whose nodes have subnets by objects need a cluster', () => {
-    expect(problemsOf('networks: [{ name: a, model: sdn }]')).toContainEqual(
-      containing('networks[0].model: networks of model sdn need `cluster`'),
+  test.each([
+    ['sdn', 'objects give nodes their subnets'],
+    ['ovn', 'controller gives pods their addresses'],
+  ])('networks of the model %s need a cluster, whose %s', (name, reason) => {
+    expect(problemsOf(`networks: [{ name: a, model: ${name} }]`)).toContainEqual(
+      containing(`networks[0].model: networks of model ${name} need \`cluster\`, whose ${reason}`),
     );
   });
 

@@ -8,6 +8,10 @@ export const linkKey = (place: Place, name: string): string => `link ${place}/${
 /** Of an entry in a table of the kernel. */
 export const entryKey = (kind: string, place: Place, id: string): string => `${kind} ${place}/${id}`;
 
+/** Of an address on a link, as ADDRESS/LENGTH. */
+export const addressKey = (place: Place, link: string, address: string): string =>
+  entryKey('address', place, `${link} ${address}`);
+
 /** Hints name it for events in the namespace behind this link of the node. */
 export const behindKey = (link: string): string => `namespace behind ${link}`;
 
@@ -25,12 +29,16 @@ export const keysBeforeLinks: readonly string[] = [
 
 /**
  * Everything on a link needs the link, and the parameters that say how the link treats IPv6: with `disable_ipv6` it takes
- * no address, and a link that comes up listens to routers unless `accept_ra` forbids it.
+ * no address, a link that comes up listens to routers unless `accept_ra` forbids it, and its own address rests for a second
+ * unless `accept_dad` is off.
  */
 export function keysBeforeEntries(place: Place, link: string): readonly string[] {
   // Lists name the same link again and again: 5,000 peers have one.
   if (last?.place === place && last.link === link) return last.keys;
-  const parameters = [`${link}/disable_ipv6`, `${link}/accept_ra`, 'all/disable_ipv6'];
+  const parameters = [
+    ...['disable_ipv6', 'accept_ra', 'accept_dad'].map((name) => `${link}/${name}`),
+    'all/disable_ipv6',
+  ];
   const keys = [
     linkKey(place, link),
     ...parameters.map((name) => sysctlKey({ in: place, key: `net/ipv6/conf/${name}` })),

@@ -54,6 +54,19 @@ test('a port is waited for after its row, and is then as it should be', async ()
   expect(portNames(at)).toEqual([]);
 });
 
+test('a port that asks for no number has any', async () => {
+  const at = createFakeSwitch();
+  const { engine } = open(at);
+  const resources = [
+    { kind: 'ovs-bridge', name: 'br0' },
+    { kind: 'ovs-port', name: 'web0', bridge: 'br0', interfaces: [{ name: 'web0' }] },
+    { kind: 'ovs-port-ready', port: 'web0' },
+  ] as const;
+  const own: Owned = { owner: 'endpoint:1', resources };
+  await Promise.all([engine.apply(own, call()), reportOn(at, 'web0', { ofport: 7 })]);
+  expect(await engine.verify(own, call())).toEqual([]);
+});
+
 test('a port with another number is refused at once, and nothing of it stays', async () => {
   const at = createFakeSwitch();
   const { engine } = open(at);

@@ -211,6 +211,12 @@ export const clusterSituations = {
       message: 'the subnets of ‹n1› and ‹n2› overlap: ‹10.128.0.0/22›, ‹10.128.2.0/23›',
     },
   ],
+  POD_UNALLOCATED: [
+    {
+      site: 'packages/networks/ovn/src/endpoint/attachment.ts',
+      message: 'no address allocated to pod ‹shop/web› yet',
+    },
+  ],
   OVN_EXHAUSTED: [
     {
       site: 'packages/cluster-ovn/src/problems.ts',

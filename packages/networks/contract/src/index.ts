@@ -136,6 +136,10 @@ export interface Endpoint {
   readonly requestedMac?: string;
   /** Result of {@link NetworkModel.resolve}; absent where the model has none. */
   readonly attachment?: Attachment;
+  /** As {@link AssignedAddresses.ask} gives them; absent where there are none. */
+  readonly annotations?: Annotations;
+  /** Path of the pod's network namespace, for people. */
+  readonly netns?: string;
   /** Those that {@link NetworkModel.looksFor} names; absent where there are none. */
   readonly foundLinks?: readonly FoundLink[];
   /**
@@ -231,11 +235,36 @@ export interface ObjectFacts {
   readonly fact: string;
   readonly apiVersion: string;
   readonly kind: string;
+  /** The fact that is the set of the names of all objects of the kind; absent where no plan lists them. */
+  readonly names?: string;
+  /** Present where a node has only those that are for it. Pure; the object has passed the schema of its kind. */
+  readonly isOfNode?: (object: never, nodeName: string) => boolean;
   /**
    * The fact that an object gives, as JSON, since nodes keep it for when the store is away; undefined where it gives none. Pure.
    * @param object has passed the schema of its kind
    */
   readonly read: (object: never) => unknown;
+}
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/** Requests of a pod itself. */
+export interface AddressRequest {
+  /** All of the pod. */
+  readonly annotations: Annotations;
+  /** Without length; empty: any. */
+  readonly addresses: readonly string[];
+  readonly mac?: string;
+}
+
+/** Addresses that a controller of the cluster gives to each pod. It is asked by a record of the pod in the store. */
+export interface AssignedAddresses {
+  /** Annotations of the pod's record: what the pod asks for. */
+  ask(request: AddressRequest): Annotations;
+  /** The addresses of a pod that has been resolved. */
+  of(attachment: Attachment): readonly LeaseRecord[];
+  /** Annotations by which a pod asks for what it has already. */
+  askFor(attachment: Attachment): Annotations;
 }
 
 /** Subnets that objects of the cluster give to nodes. */
@@ -307,7 +336,12 @@ export interface NetworkModel {
    * pools. The first two addresses of a subnet and the last one are for no pod.
    */
   readonly subnets?: NodeSubnets;
-  /** Bridges of Open vSwitch that its flows are on. A node that has a network of the model must have Open vSwitch. */
+  /**
+   * Present in models whose pods get their addresses from a controller. Their networks have no pools, and `resolve` finds what the
+   * controller has answered.
+   */
+  readonly assigned?: AssignedAddresses;
+  /** Bridges of Open vSwitch that its flows are on; empty where others write the flows. A node that has a network of the model must have Open vSwitch. */
   readonly bridges?: readonly string[];
   /** The addresses of services, as ADDRESS/LENGTH, in models that keep a way to them. */
   serviceNetwork?(network: NetworkView): string;

@@ -13,6 +13,14 @@ export interface OvnNodeOptions {
   readonly central: OvnCentral;
   /** Of the tunnels to other nodes; `geneve` when absent. */
   readonly encapsulation?: 'geneve' | 'vxlan';
+  /** The link that tunnels leave by, and the address that the bridge `br-phy` gets; those of `eth0` when absent. */
+  readonly cable?: Cable;
+}
+
+export interface Cable {
+  readonly link: string;
+  /** ADDRESS/LENGTH */
+  readonly ipv4: string;
 }
 
 export interface OvnPodOptions {
@@ -32,16 +40,18 @@ export class OvnNode {
   readonly host: ClusterHost;
   /** `br-int` is OVN's bridge; `br-phy` has the cable, and the address that tunnels come from. */
   readonly switch: OpenVSwitch;
+  readonly #cable: Cable;
   #controller: RunningProcess | undefined;
   #links = 0;
 
-  private constructor({ name, host }: OvnNodeOptions, own: OpenVSwitch) {
+  private constructor({ name, host, cable }: OvnNodeOptions, own: OpenVSwitch) {
     this.name = name;
     this.host = host;
+    this.#cable = cable ?? { link: 'eth0', ipv4: host.ipv4 };
     this.switch = own;
   }
 
-  /** Starts Open vSwitch and ovn-controller. The machine's address moves from `eth0` to the bridge `br-phy`. */
+  /** Starts Open vSwitch and ovn-controller. The address moves from the cable to the bridge `br-phy`. */
   static async start(options: OvnNodeOptions): Promise<OvnNode> {
     const node = new OvnNode(options, await OpenVSwitch.start(options.host.namespace));
     try {
@@ -110,22 +120,23 @@ export class OvnNode {
 
   /** Tunnels of this datapath leave by a bridge that has the address itself, and find neighbours there. */
   async #moveCable(): Promise<void> {
-    const { namespace, ipv4 } = this.host;
+    const { namespace } = this.host;
+    const { link, ipv4 } = this.#cable;
     await this.switch.vsctl(
       ...['add-br', 'br-phy', '--', 'set', 'Bridge', 'br-phy', 'datapath_type=netdev'],
-      ...['--', 'add-port', 'br-phy', 'eth0'],
+      ...['--', 'add-port', 'br-phy', link],
     );
     await namespace.ip(
-      ...['addr flush dev eth0', 'link set br-phy addrgenmode none', 'link set br-phy up'],
+      ...[`addr flush dev ${link}`, 'link set br-phy addrgenmode none', 'link set br-phy up'],
       `addr add ${ipv4} dev br-phy`,
     );
-    sendWholeChecksums(namespace);
+    sendWholeChecksums(namespace, link);
   }
 
-  async #configure({ name, host, central, encapsulation = 'geneve' }: OvnNodeOptions): Promise<void> {
+  async #configure({ name, central, encapsulation = 'geneve' }: OvnNodeOptions): Promise<void> {
     const ids = {
       ...{ 'system-id': name, hostname: name, 'ovn-remote': central.southbound.endpoint },
-      ...{ 'ovn-encap-type': encapsulation, 'ovn-encap-ip': host.ipv4.split('/')[0]! },
+      ...{ 'ovn-encap-type': encapsulation, 'ovn-encap-ip': this.#cable.ipv4.split('/')[0]! },
       'ovn-bridge-datapath-type': 'netdev',
     };
     await this.switch.vsctl(
@@ -143,5 +154,5 @@ export class OvnNode {
 }
 
 /** The datapath in user space passes packets on as they are: half a checksum of TCP would stay half. */
-const sendWholeChecksums = (namespace: TestNamespace): void =>
-  namespace.inside(() => switchLinkFeature('eth0', 'tx-checksumming', false));
+const sendWholeChecksums = (namespace: TestNamespace, link = 'eth0'): void =>
+  namespace.inside(() => switchLinkFeature(link, 'tx-checksumming', false));

@@ -106,9 +106,9 @@ const portReady: ReportKind<OvsPortReady> = {
   ...{ inPlace: true, removal: 'never' },
   place: () => switchDatabase.database,
   key: ({ port: name, isLink }) => (isLink === true ? linkKey(name) : portReadyKey(name)),
-  describe: ({ port: name, number }) => `port ${name} with number ${number}`,
+  describe: ({ port: name, number }) => `port ${name}${number === undefined ? '' : ` with number ${number}`}`,
   after: ({ port: name }) => [keyFor(switchDatabase.database, idOf('Port', name))],
-  check: is.resource<OvsPortReady>({ port: text, number: is.numberUpTo(0xfeff), isLink: flag }),
+  check: is.resource<OvsPortReady>({ port: text, number: is.optional(is.numberUpTo(0xfeff)), isLink: flag }),
   source: ({ port: name }) => ({ table: 'Interface', name }),
   compare: comparePort,
   // A port without its link has the number -1, until the link comes.
@@ -121,7 +121,9 @@ function comparePort({ port: name, number }: OvsPortReady, row: AnyRow | undefin
   const [ofport, error] = [row?.['ofport'], row?.['error']];
   if (typeof error === 'string') return `port ${name}: ${error}`;
   if (ofport === undefined) return { missing: `ovs-vswitchd has not made port ${name}` };
-  return ofport === number ? undefined : `the number of port ${name} is ${ofport as number}, not ${number}`;
+  return number === undefined || ofport === number
+    ? undefined
+    : `the number of port ${name} is ${ofport as number}, not ${number}`;
 }
 
 /** Milliseconds: with a thousand pods on a busy node ovn-controller takes seconds. */

@@ -60,7 +60,8 @@ export interface OvsPortReady {
   readonly kind: 'ovs-port-ready';
   /** Of the port with one interface of the same name. */
   readonly port: string;
-  readonly number: number;
+  /** Any, when absent. */
+  readonly number?: number;
   /** The port has the type `internal`: its link is there with it, and what is on the link comes after this. */
   readonly isLink?: boolean;
 }

@@ -43,7 +43,10 @@ export const planGatewaySubnet = (subnet: GatewaySubnet, node: GatewayNode): Res
 ];
 
 /** The part of one pod of this node; nothing where its subnet is centralized. */
-export function planGatewayPod({ addresses }: GatewayPod, { through, outgoing }: GatewaySubnet): Resource[] {
+export function planGatewayPod(
+  { addresses }: GatewayPod,
+  { through, outgoing }: Pick<GatewaySubnet, 'through' | 'outgoing'>,
+): Resource[] {
   if (through !== 'distributed' || outgoing === undefined) return [];
   if (outgoing === 'nat') return addresses.map(natPodElement);
   return addresses.flatMap((address) => planRule(hostRange(address), outgoing));

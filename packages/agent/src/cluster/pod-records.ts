@@ -1,0 +1,199 @@
+/**
+ * Records of this node's pods in the store, by which a controller gives them their addresses. A pod has one from its ADD until the last
+ * of its endpoints is removed.
+ */
+import { folders, type Keys, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
+import { PodwireError } from '@podwire/errors';
+import { type EndpointId, endpointKey, type PodIdentity } from '@podwire/network-contract';
+import { type Clock, KeyedMutex, type Log, Workqueue } from '@podwire/platform';
+import { type Network, networkOf } from '../networks.js';
+import type { EndpointRecord } from '../records/record.js';
+import { decodeObject, encodeObject, type Item, type Store } from '@podwire/store';
+
+export interface PodRecordsOptions {
+  readonly store: Pick<Store, 'get' | 'put' | 'delete' | 'list'>;
+  readonly keys: Pick<Keys, 'root' | 'ovnPod'>;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Content of a record but for the node. */
+export type PodRecord = Omit<OvnPodRecord, 'node'>;
+
+interface Held {
+  readonly record: PodRecord;
+  /** Endpoints of the pod, by their keys. */
+  readonly owners: ReadonlyMap<string, EndpointId>;
+}
+
+type PodName = Pick<PodRecord, 'namespace' | 'name'>;
+
+/** Milliseconds until a failure is tried again. */
+const backoff = { first: 1_000, longest: 30_000 } as const;
+/** Another writer may come between a look and a write. */
+const attempts = 5;
+/** A key of the queue that is no pod: all records are compared. */
+const all = '';
+
+export class PodRecords {
+  readonly #options: PodRecordsOptions;
+  /** By NAMESPACE/NAME. */
+  readonly #held = new Map<string, Held>();
+  readonly #locks = new KeyedMutex();
+  readonly #queue: Workqueue<string>;
+
+  constructor(options: PodRecordsOptions) {
+    this.#options = options;
+    this.#queue = new Workqueue({
+      reconcile: (key, signal) => (key === all ? this.#compare(signal) : this.#follow(key, signal)),
+      onError: (err, pod) =>
+        options.log.warn(
+          { err, pod },
+          'the record of a pod could not be brought in order; it is tried again',
+        ),
+      clock: options.clock,
+      backoff,
+    });
+  }
+
+  /** True if the record is in the store for this endpoint, and not about to be deleted. */
+  has(owner: EndpointId, { namespace, name, uid }: Pick<PodRecord, 'namespace' | 'name' | 'uid'>): boolean {
+    const held = this.#held.get(idOf({ namespace, name }));
+    return held?.record.uid === uid && held.owners.has(endpointKey(owner));
+  }
+
+  /**
+   * Writes the record of a pod that is to get its addresses. That of another pod under the same name is replaced.
+   * @throws PodwireError as the store does; OBJECT_INVALID for annotations that are too long
+   */
+  async ask(owner: EndpointId, record: PodRecord, signal: AbortSignal): Promise<void> {
+    const id = idOf(record);
+    await this.#locks.withKey(id, signal, async () => {
+      const found = this.#held.get(id);
+      const isKnown = found?.record.uid === record.uid;
+      if (!isKnown) await this.#write(record, (present) => present?.uid !== record.uid, signal);
+      this.#note(owner, isKnown ? found.record : record);
+    });
+  }
+
+  /** Notes a pod that has its addresses; a record that the store has lost is written again. */
+  hold(owner: EndpointId, record: PodRecord): void {
+    this.#note(owner, record);
+  }
+
+  /** Endpoints have been removed, or will never be. The records of pods without any are deleted soon. */
+  release(isRemoved: (owner: EndpointId) => boolean): void {
+    for (const [id, { record, owners }] of this.#held) {
+      const left = new Map([...owners].filter(([, owner]) => !isRemoved(owner)));
+      if (left.size === owners.size) continue;
+      if (left.size > 0) this.#held.set(id, { record, owners: left });
+      else {
+        this.#held.delete(id);
+        this.#queue.add(id);
+      }
+    }
+  }
+
+  /** Compares all records of this node with its pods, in the background. */
+  compareSoon(): void {
+    this.#queue.add(all);
+  }
+
+  stop(): Promise<void> {
+    return this.#queue.stop();
+  }
+
+  #note(owner: EndpointId, record: PodRecord): void {
+    const id = idOf(record);
+    const found = this.#held.get(id);
+    const others = found?.record.uid === record.uid ? found.owners : [];
+    this.#held.set(id, { record, owners: new Map([...others, [endpointKey(owner), owner]]) });
+  }
+
+  async #compare(signal: AbortSignal): Promise<void> {
+    const { store, keys, nodeName } = this.#options;
+    const prefix = `${keys.root}/${folders.ovnPods}`;
+    const { items } = await store.list(prefix, { signal });
+    const own = items.filter((item) => this.#read(item)?.node === nodeName);
+    for (const { key } of own) this.#queue.add(key.slice(prefix.length));
+    for (const id of this.#held.keys()) this.#queue.add(id);
+  }
+
+  async #follow(id: string, signal: AbortSignal): Promise<void> {
+    await this.#locks.withKey(id, signal, async () => {
+      const held = this.#held.get(id);
+      if (held === undefined) await this.#delete(id, signal);
+      // A pod that has this name on another node by now has a record of its own.
+      else await this.#write(held.record, (present) => present === undefined, signal);
+    });
+  }
+
+  /** @param isDue reports if the record has to be written, by the one that is there */
+  async #write(
+    record: PodRecord,
+    isDue: (present: OvnPodRecord | undefined) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { store, keys, nodeName } = this.#options;
+    const key = keys.ovnPod(record.namespace, record.name);
+    const value = encodeObject(ovnPodKind, { ...record, node: nodeName });
+    await repeatOnConflict(async () => {
+      const present = await store.get(key, { signal });
+      if (present !== undefined && !isDue(this.#read(present))) return;
+      await store.put(key, value, { expect: present?.revision ?? 'absent', signal });
+    });
+  }
+
+  async #delete(id: string, signal: AbortSignal): Promise<void> {
+    const { store, keys, nodeName } = this.#options;
+    const slash = id.indexOf('/');
+    const key = keys.ovnPod(id.slice(0, slash), id.slice(slash + 1));
+    await repeatOnConflict(async () => {
+      const present = await store.get(key, { signal });
+      if (present === undefined || this.#read(present)?.node !== nodeName) return;
+      await store.delete(key, { expect: present.revision, signal });
+    });
+  }
+
+  #read({ key, value }: Item): OvnPodRecord | undefined {
+    try {
+      return decodeObject(ovnPodKind, key, value);
+    } catch (err) {
+      this.#options.log.warn({ err, key }, 'the record of a pod cannot be read');
+      return undefined;
+    }
+  }
+}
+
+/** Undefined for pods without namespace, name or UID: they have no record. */
+export function identify({
+  namespace,
+  name,
+  uid,
+}: PodIdentity): Pick<PodRecord, 'namespace' | 'name' | 'uid'> | undefined {
+  return namespace === undefined || name === undefined || uid === undefined
+    ? undefined
+    : { namespace, name, uid };
+}
+
+/** The record by which a pod asks for what it has; undefined where its addresses do not come from a controller. */
+export function describeHeld(networks: readonly Network[], record: EndpointRecord): PodRecord | undefined {
+  const assigned = networkOf(networks, record)?.model.assigned;
+  const { attachment } = record.endpoint;
+  const pod = identify(record.pod);
+  if (assigned === undefined || attachment === undefined || pod === undefined) return undefined;
+  return { ...pod, annotations: assigned.askFor(attachment) };
+}
+
+const idOf = ({ namespace, name }: PodName): string => `${namespace}/${name}`;
+
+async function repeatOnConflict(write: () => Promise<void>): Promise<void> {
+  for (let left = attempts; ; left--)
+    try {
+      return await write();
+    } catch (error) {
+      const isConflict = error instanceof PodwireError && error.code === 'STORE_CONFLICT';
+      if (!isConflict || left === 1) throw error;
+    }
+}

@@ -1,0 +1,184 @@
+/** Networks of the model ovn: real agents and OVN on two machines, one real etcd, and packets between pods. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ovnPodKind } from '@podwire/cluster-state';
+import { type AnyObject, checkObject, type IP } from '@podwire/objects';
+import { assertPasses, eventually, pings } from '@podwire/testkit';
+import { addressesOf, keys, type Machine } from './fakes/cluster-fixture.js';
+import { createOvnFixture, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
+import { addPod, askFor, type OvnPod, removePod } from './fakes/ovn-pods.js';
+
+let fixture: OvnFixture;
+let one: Machine;
+let two: Machine;
+
+before(async () => {
+  fixture = await createOvnFixture('ovn');
+  [one, two] = fixture.machines as [Machine, Machine];
+});
+after(async () => fixture?.close());
+
+async function untilReached(from: OvnPod, to: OvnPod): Promise<void> {
+  for (const address of to.addresses)
+    await eventually(`${from.name} reaches ${address}`, () => pings(from.namespace, address));
+}
+
+const subnet = (name: string, cidrBlock: string): AnyObject => {
+  const checked = checkObject({
+    ...{ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name }, spec: { cidrBlock } },
+  });
+  assert.ok(checked.ok);
+  return checked.object;
+};
+
+const ipOf = async ({ name }: OvnPod): Promise<IP | undefined> =>
+  (await fixture.read(referTo('IP', `${name}.shop`))) as IP | undefined;
+
+const findPort = async ({ name }: OvnPod): Promise<string> =>
+  (
+    await fixture.central.nbctl(
+      '--bare',
+      '--columns=name',
+      'find',
+      'Logical_Switch_Port',
+      `name="${name}.shop"`,
+    )
+  ).trim();
+
+const interfaceOf = async (pod: OvnPod, column: string): Promise<string> => {
+  const node = fixture.nodes[fixture.machines.indexOf(pod.machine)]!;
+  const words = ['--bare', `--columns=${column}`, 'find', 'Interface'];
+  return (await node.switch.vsctl(...words, `external_ids:iface-id="${pod.name}.shop"`)).trim();
+};
+
+test('pods reach each other on a node and between nodes, in both families', async () => {
+  const web = await addPod(one);
+  const [near, far] = [await addPod(one), await addPod(two)];
+  assert.equal(web.addresses.length, 2);
+  for (const pod of [near, far]) {
+    await untilReached(web, pod);
+    for (const address of pod.addresses) await assertPasses(web.namespace, pod.namespace, address);
+  }
+  for (const pod of [web, near, far]) await removePod(pod);
+});
+
+test('the gateways of a pod answer to its first packet', async () => {
+  const pod = await addPod(one);
+  for (const gateway of ['10.16.0.1', 'fd00:10:16::1']) assert.ok(await pings(pod.namespace, gateway));
+  await removePod(pod);
+});
+
+test('a node speaks with its pods and those of other nodes, and they with it', async () => {
+  const [web, far] = [await addPod(one), await addPod(two)];
+  for (const pod of [web, far])
+    for (const address of pod.addresses)
+      await eventually(`the node reaches ${address}`, () => pings(one.host.namespace, address));
+  for (const pod of [web, far])
+    await eventually('a pod reaches the node', () => pings(pod.namespace, '192.0.2.1'));
+  for (const pod of [web, far]) await removePod(pod);
+});
+
+test('a pod leaves the cluster with the address of its node', async () => {
+  const web = await addPod(one);
+  const { address: outside } = fixture.hosts;
+  await eventually('the pod reaches what is outside', () => pings(web.namespace, outside));
+  await removePod(web);
+});
+
+test('a pod has the subnet, the address and the MAC address that its annotations name', async () => {
+  await fixture.apply(subnet('blue', '10.17.0.0/24'));
+  const pod = await addPod(one, {
+    annotations: {
+      'ovn.kubernetes.io/logical_switch': 'blue',
+      'ovn.kubernetes.io/ip_address': '10.17.0.77',
+      'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33',
+    },
+  });
+  assert.deepEqual([pod.addresses, pod.mac], [['10.17.0.77'], '00:00:00:11:22:33']);
+  const ids = await interfaceOf(pod, 'external_ids');
+  for (const id of [
+    'ip=10.17.0.77',
+    'pod_namespace=shop',
+    `pod_name=${pod.name}`,
+    `pod_netns=${pod.namespace.path}`,
+  ])
+    assert.ok(ids.includes(id), ids);
+  await removePod(pod);
+});
+
+test('annotations of a pod are its rates, in the direction in which the switch sees them', async () => {
+  const rates = { 'ovn.kubernetes.io/ingress_rate': '3', 'ovn.kubernetes.io/egress_rate': '1' };
+  const pod = await addPod(one, { annotations: rates });
+  assert.equal(await interfaceOf(pod, 'ingress_policing_rate'), '1000');
+  const qos = await fixture.nodes[0]!.switch.vsctl('--bare', '--columns=other_config', 'list', 'QoS');
+  assert.ok(qos.includes('max-rate=3000000'), qos);
+  await removePod(pod);
+});
+
+test('nothing of a pod is left when it is removed', async () => {
+  const pod = await addPod(one);
+  assert.equal((await ipOf(pod))?.spec.ipAddress, pod.addresses.join(','));
+  assert.equal(await findPort(pod), `${pod.name}.shop`);
+  await removePod(pod);
+  await eventually('the pod is gone from the store', async () => (await ipOf(pod)) === undefined);
+  assert.equal(await fixture.get(ovnPodKind, keys.ovnPod('shop', pod.name)), undefined);
+  await eventually('its logical port is gone', async () => (await findPort(pod)) === '');
+  assert.equal(await interfaceOf(pod, 'name'), '');
+});
+
+test('an agent that restarts keeps its pods, and their records', async () => {
+  const [web, far] = [await addPod(one), await addPod(two)];
+  await untilReached(far, web);
+  const before = await interfaceOf(web, '_uuid');
+  await one.agent.stop();
+  await one.agent.start();
+  await eventually('the agent is ready', async () => (await one.status()).ready);
+  assert.equal(await interfaceOf(web, '_uuid'), before);
+  await untilReached(far, web);
+  // The next life knows which record is to be deleted.
+  for (const pod of [web, far]) await removePod(pod);
+  await eventually('the pod is gone from the store', async () => (await ipOf(web)) === undefined);
+});
+
+test('a pod waits for its addresses, and is told so while there is no controller', async () => {
+  await fixture.killController();
+  const own = one.host.addPod();
+  const refused = await askFor(one, 'ADD', own);
+  assert.deepEqual(
+    [refused?.json.code, refused?.json.msg],
+    [11, `POD_UNALLOCATED: no address allocated to pod shop/${own.name} yet`],
+  );
+  const waiting = askFor(one, 'ADD', own);
+  await fixture.startController();
+  const answer = await waiting;
+  assert.ok(answer?.ok, JSON.stringify(answer?.json));
+  await askFor(one, 'DEL', own);
+  one.host.removePod(own);
+});
+
+test('a second sandbox of a pod has its addresses, while there is no controller', async () => {
+  const first = await addPod(one);
+  await fixture.killController();
+  const own = one.host.addPod();
+  const answer = await askFor(one, 'ADD', own, { name: first.name, uid: first.uid });
+  assert.ok(answer?.ok, JSON.stringify(answer?.json));
+  assert.deepEqual(addressesOf(answer.json), first.addresses);
+  await removePod(first);
+  await fixture.startController();
+  // The record of the pod is that of its second sandbox by now.
+  assert.equal((await fixture.get(ovnPodKind, keys.ovnPod('shop', first.name)))?.uid, first.uid);
+  await askFor(one, 'DEL', own, { name: first.name, uid: first.uid });
+  one.host.removePod(own);
+  await eventually('the pod is gone from the store', async () => (await ipOf(first)) === undefined);
+});
+
+test('a pod that is made again under its name has addresses of its own', async () => {
+  const first = await addPod(one, { name: 'again' });
+  const second = await addPod(two, { name: 'again' });
+  assert.notDeepEqual(second.addresses, first.addresses);
+  await removePod(first);
+  assert.equal((await ipOf(second))?.spec.ipAddress, second.addresses.join(','));
+  const other = await addPod(one);
+  await untilReached(other, second);
+  for (const pod of [second, other]) await removePod(pod);
+});
