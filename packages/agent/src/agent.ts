@@ -1,6 +1,7 @@
 /** The life of an agent: it listens, recovers, serves, and stops without touching the network of pods. */
 import type { Lease } from '@podwire/ipam';
 import type { ApiServer } from '@podwire/local-api';
+import type { KubeOvnCniServer } from '@podwire/kube-ovn-cni';
 import type { NodeConfig, OpenshiftCniServer } from '@podwire/openshift-cni';
 import { tellSwitchedOff } from './policy/publish/switched-off.js';
 import { PodwireError } from '@podwire/errors';
@@ -81,7 +82,11 @@ export async function startAgent(config: AgentConfig, dependencies: AgentDepende
       stopped.abort();
       await Promise.all([watching, repairing, moving?.stop()]);
       const patience = configuration.running.deadlines.stop;
-      await Promise.all([sockets.cni.stop(patience), sockets.openshift?.stop(patience)]);
+      await Promise.all([
+        sockets.cni.stop(patience),
+        sockets.openshift?.stop(patience),
+        sockets.kubeOvn?.stop(patience),
+      ]);
       context.pendingAdds.stop();
       await reconciler.stop();
       await (context.policy ?? switchedOff)?.stop();
@@ -188,6 +193,7 @@ function countOwners(leases: readonly Lease[], pool: string): number {
 interface Sockets {
   readonly cni: CniServer;
   readonly openshift: OpenshiftCniServer | undefined;
+  readonly kubeOvn: KubeOvnCniServer | undefined;
   readonly api: ApiServer;
   readonly metrics: MetricsListener;
 }
@@ -208,13 +214,15 @@ async function openSockets(
     log,
   });
   let openshift: OpenshiftCniServer | undefined;
+  let kubeOvn: KubeOvnCniServer | undefined;
   try {
     openshift = await openOpenshiftSocket(config, dependencies, parts, stopped);
+    kubeOvn = await openKubeOvnSocket(config, dependencies, parts, stopped);
     const facts = { configuration, connections: () => cni.connections };
     const api = describeApi(config, dependencies, parts, facts);
-    return { cni, openshift, ...(await startApi(config, api, dependencies)) };
+    return { cni, openshift, kubeOvn, ...(await startApi(config, api, dependencies)) };
   } catch (error) {
-    await Promise.all([cni.stop(0), openshift?.stop(0)]);
+    await Promise.all([cni.stop(0), openshift?.stop(0), kubeOvn?.stop(0)]);
     throw error;
   }
 }
@@ -233,6 +241,22 @@ async function openOpenshiftSocket(
     serve: (received, answer) => serveRequest(service, received, answer),
     ...{ ready: reconciler.ready, signal },
     describeNode: () => describeForOpenshift(context),
+  });
+}
+
+/** As above. */
+async function openKubeOvnSocket(
+  { kubeOvnCni: config, stateDir, limits, deadlines }: AgentConfig,
+  { peerCredentials, log }: AgentDependencies,
+  { service, reconciler }: AgentParts,
+  signal: AbortSignal,
+): Promise<KubeOvnCniServer | undefined> {
+  if (config === undefined) return undefined;
+  const { openKubeOvnCni } = await import('./server/kube-ovn-cni.js');
+  return openKubeOvnCni({
+    ...{ config, stateDir, maxConnections: limits.connections, deadline: deadlines.request },
+    serve: (received, answer) => serveRequest(service, received, answer),
+    ...{ ready: reconciler.ready, signal, peerCredentials, log },
   });
 }
 

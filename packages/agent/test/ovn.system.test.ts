@@ -1,11 +1,13 @@
 /** Networks of the model ovn: real agents and OVN on two machines, one real etcd, and packets between pods. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { ovnPodKind } from '@podwire/cluster-state';
 import { type AnyObject, checkObject, type IP } from '@podwire/objects';
-import { assertPasses, eventually, pings } from '@podwire/testkit';
+import { assertPasses, defaultAgentEntry, eventually, pings, type TestNamespace } from '@podwire/testkit';
 import { addressesOf, keys, type Machine } from './fakes/cluster-fixture.js';
-import { createOvnFixture, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
+import { createOvnFixture, kubeOvnCniOf, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
 import { addPod, askFor, type OvnPod, removePod } from './fakes/ovn-pods.js';
 
 let fixture: OvnFixture;
@@ -170,6 +172,36 @@ test('a second sandbox of a pod has its addresses, while there is no controller'
   await askFor(one, 'DEL', own, { name: first.name, uid: first.uid });
   one.host.removePod(own);
   await eventually('the pod is gone from the store', async () => (await ipOf(first)) === undefined);
+});
+
+const runKubeOvn = async (command: string, own: TestNamespace): Promise<string> => {
+  const { networkConfigDir } = kubeOvnCniOf(one.host);
+  const text = fs.readFileSync(path.join(networkConfigDir, '01-kube-ovn.conflist'), 'utf8');
+  const list = JSON.parse(text) as { name: string; cniVersion: string; plugins: object[] };
+  const config = { name: list.name, cniVersion: list.cniVersion, ...list.plugins[0] };
+  return one.host.run([path.join(path.dirname(defaultAgentEntry[0]!), 'kube-ovn')], {
+    input: JSON.stringify(config),
+    env: {
+      ...{ CNI_COMMAND: command, CNI_CONTAINERID: own.name, CNI_NETNS: own.path, CNI_IFNAME: 'eth0' },
+      ...{ CNI_PATH: '/opt/cni/bin', CNI_ARGS: `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${own.name}` },
+    },
+  });
+};
+
+test("the original's plugin attaches pods by its socket and its network configuration", async () => {
+  const own = one.host.addPod();
+  const result = JSON.parse(await runKubeOvn('ADD', own)) as Record<'ips' | 'routes', object[]>;
+  const [first, second] = result.ips as { address: string; gateway: string }[];
+  assert.match(first!.address, /^10\.16\.\d+\.\d+\/16$/);
+  assert.deepEqual([first!.gateway, second!.gateway], ['10.16.0.1', 'fd00:10:16::1']);
+  assert.deepEqual(result.routes, [
+    { dst: '0.0.0.0/0', gw: '10.16.0.1' },
+    { dst: '::/0', gw: 'fd00:10:16::1' },
+  ]);
+  assert.ok(await pings(own, '10.16.0.1'));
+  await runKubeOvn('DEL', own);
+  await runKubeOvn('DEL', own);
+  one.host.removePod(own);
 });
 
 test('a pod that is made again under its name has addresses of its own', async () => {

@@ -8,10 +8,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { PodwireError } from '@podwire/errors';
+import { renderConflist as renderKubeOvn } from '@podwire/kube-ovn-cni';
 import { renderNetworkConfig } from '@podwire/openshift-cni';
 import { type InstallOptions, installPlugin, uninstallPlugin } from '../src/commands/install.js';
 import { renderConflist } from '../src/commands/install-conflist.js';
-import { installOpenshift } from '../src/commands/install-openshift.js';
+import { installForeign } from '../src/commands/install-foreign.js';
 import type { Io } from '../src/io.js';
 import { runPodwire } from '../src/program.js';
 
@@ -254,59 +255,75 @@ describe('uninstallPlugin', () => {
   });
 });
 
-describe('installOpenshift', () => {
-  const place = (): string => path.join(folders.cniBinDir, 'openshift-sdn');
-  const config = (): string => path.join(folders.cniConfDir, '80-openshift-network.conf');
+const others = [
+  {
+    name: 'openshift-sdn',
+    ...{ file: '80-openshift-network.conf', text: renderNetworkConfig('0.2.0'), newest: '0.3.1' },
+  },
+  {
+    name: 'kube-ovn',
+    ...{ file: '01-kube-ovn.conflist', text: renderKubeOvn('/run/x/kube-ovn.sock'), newest: '0.4.0' },
+  },
+] as const;
 
-  for (const kind of ['c', 'js'] as const)
-    it(`installs openshift-sdn alone (${kind}), and uninstallPlugin takes it away with the agent’s configuration`, async () => {
-      const options = { ...folders, plugin: kind };
-      const installed = await installOpenshift(options);
-      assert.deepEqual(installed, {
-        plugin: kind,
-        changes: [
-          { path: folders.cniBinDir, action: 'created' },
-          { path: folders.cniConfDir, action: 'created' },
-          { path: place(), action: 'created' },
-        ],
+for (const { name, file, text, newest } of others)
+  describe(`installForeign of ${name}`, () => {
+    const place = (): string => path.join(folders.cniBinDir, name);
+    const config = (): string => path.join(folders.cniConfDir, file);
+
+    for (const kind of ['c', 'js'] as const)
+      it(`installs ${name} alone (${kind}), and uninstallPlugin takes it away with the agent’s configuration`, async () => {
+        const options = { ...folders, plugin: kind };
+        const installed = await installForeign(name, options);
+        assert.deepEqual(installed, {
+          plugin: kind,
+          changes: [
+            { path: folders.cniBinDir, action: 'created' },
+            { path: folders.cniConfDir, action: 'created' },
+            { path: place(), action: 'created' },
+          ],
+        });
+        assert.equal(versionsOf(place()), newest);
+        assert.equal(fs.readFileSync(place()).subarray(1, 4).toString() === 'ELF', kind === 'c');
+        assert.deepEqual(actions(await installForeign(name, options)), [
+          'unchanged',
+          'unchanged',
+          'unchanged',
+        ]);
+        fs.writeFileSync(config(), text);
+        const removed = await uninstallPlugin(folders);
+        assert.deepEqual(removed.changes.slice(3, 5), [
+          { path: config(), action: 'removed' },
+          { path: place(), action: 'removed' },
+        ]);
+        assert.deepEqual(everything(), []);
       });
-      assert.equal(versionsOf(place()), '0.3.1');
-      assert.equal(fs.readFileSync(place()).subarray(1, 4).toString() === 'ELF', kind === 'c');
-      assert.deepEqual(actions(await installOpenshift(options)), ['unchanged', 'unchanged', 'unchanged']);
-      fs.writeFileSync(config(), renderNetworkConfig('0.2.0'));
-      const removed = await uninstallPlugin(folders);
-      assert.deepEqual(removed.changes.slice(3, 5), [
-        { path: config(), action: 'removed' },
-        { path: place(), action: 'removed' },
-      ]);
-      assert.deepEqual(everything(), []);
+
+    it('takes the static program by itself, and replaces the twin of an earlier installation', async () => {
+      await installForeign(name, { ...folders, plugin: 'js' });
+      const installed = await installForeign(name, folders);
+      assert.equal(installed.plugin, 'c');
+      assert.deepEqual(actions(installed), ['unchanged', 'unchanged', 'replaced']);
     });
 
-  it('takes the static program by itself, and replaces the twin of an earlier installation', async () => {
-    await installOpenshift({ ...folders, plugin: 'js' });
-    const installed = await installOpenshift(folders);
-    assert.equal(installed.plugin, 'c');
-    assert.deepEqual(actions(installed), ['unchanged', 'unchanged', 'replaced']);
-  });
+    it('leaves the original plugin and its configuration alone', async () => {
+      makeFolders();
+      fs.writeFileSync(place(), '#!/bin/sh');
+      fs.writeFileSync(config(), text);
+      await assert.rejects(installForeign(name, folders), coded('INSTALL_REFUSED', new RegExp(name)));
+      assert.deepEqual(actions(await uninstallPlugin(folders)), ['absent', 'absent', 'absent']);
+      assert.equal(fs.readFileSync(place(), 'utf8'), '#!/bin/sh');
+      await installForeign(name, { ...folders, force: true });
+      assert.equal(versionsOf(place()), newest);
+    });
 
-  it('leaves the plugin of OpenShift and its configuration alone', async () => {
-    makeFolders();
-    fs.writeFileSync(place(), '#!/bin/sh');
-    fs.writeFileSync(config(), renderNetworkConfig('0.3.1'));
-    await assert.rejects(installOpenshift(folders), coded('INSTALL_REFUSED', /openshift-sdn/));
-    assert.deepEqual(actions(await uninstallPlugin(folders)), ['absent', 'absent', 'absent']);
-    assert.equal(fs.readFileSync(place(), 'utf8'), '#!/bin/sh');
-    await installOpenshift({ ...folders, force: true });
-    assert.equal(versionsOf(place()), '0.3.1');
+    it('keeps a configuration that was changed since', async () => {
+      await installForeign(name, folders);
+      fs.writeFileSync(config(), renderNetworkConfig('0.2.0').replace('}', ', "mtu": 1400 }'));
+      const changes = actions(await uninstallPlugin(folders));
+      assert.deepEqual(changes.slice(3, 5), ['kept', 'removed']);
+    });
   });
-
-  it('keeps a configuration that was changed since', async () => {
-    await installOpenshift(folders);
-    fs.writeFileSync(config(), renderNetworkConfig('0.2.0').replace('}', ', "mtu": 1400 }'));
-    const changes = actions(await uninstallPlugin(folders));
-    assert.deepEqual(changes.slice(3, 5), ['kept', 'removed']);
-  });
-});
 
 it('the command says what it has done, and that nothing changed when it is repeated', async () => {
   const io: Io = {

@@ -32,6 +32,7 @@ export {
   type VersionRequest,
 } from './request.js';
 export { convertResult } from './result/convert.js';
+export { readPrintedError, readPrintedResult } from './printed.js';
 export { parseResult } from './result/parse.js';
 export type {
   AnyResult,

@@ -1,14 +1,5 @@
-/** The answer to a request: from a result or an error to the bytes of OpenShift SDN, and from what a plugin prints. Pure. */
-import {
-  type AnyResult,
-  CniError,
-  convertResult,
-  type CniVersion,
-  errorCodes,
-  isAtLeast,
-  parseResult,
-  type ResultOf,
-} from '@podwire/cni';
+/** The answer to a request: from a result or an error to the bytes of OpenShift SDN. Pure. */
+import { type AnyResult, CniError, convertResult, errorCodes, isAtLeast, type ResultOf } from '@podwire/cni';
 import { describeError, PodwireError } from '@podwire/errors';
 import { compact } from '@podwire/platform';
 import type { PodRequest } from './request.js';
@@ -49,31 +40,4 @@ export function describeFailure(error: unknown): string {
     return error.details === undefined ? error.message : `${error.message}: ${error.details}`;
   if (error instanceof PodwireError) return `${error.code}: ${describeError(error)}`;
   return describeError(error);
-}
-
-/**
- * Reads what a CNI plugin, or a server for one, prints at success.
- * @param version of the configuration; a result may leave it out
- * @throws CniError code 6
- */
-export function readPrintedResult(text: string, version: CniVersion): AnyResult | undefined {
-  return text === '' ? undefined : parseResult(parse(text), version);
-}
-
-/** Reads what it prints at failure. @throws CniError code 6 when that is no error object */
-export function readPrintedError(text: string): CniError {
-  return CniError.fromJSON(parse(text)) ?? unreadable(text);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw unreadable(text, cause);
-  }
-}
-
-function unreadable(text: string, cause?: unknown): CniError {
-  const shown = JSON.stringify(text.slice(0, 200));
-  return new CniError(errorCodes.decodingFailure, `neither a result nor an error: ${shown}`, { cause });
 }

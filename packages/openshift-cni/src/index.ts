@@ -1,4 +1,4 @@
-export { describeFailure, readPrintedError, readPrintedResult, renderResult } from './answer.js';
+export { describeFailure, renderResult } from './answer.js';
 export {
   networkConfigMode,
   networkConfigName,

@@ -1,10 +1,10 @@
 /** One request from its bytes to its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnyResult, CniError } from '@podwire/cni';
+import { type AnyResult, type CniError, readPrintedError, readPrintedResult } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { type HttpAnswer, readBytes, watchCaller } from '@podwire/local-api';
 import { type Clock, type Log, withDeadline } from '@podwire/platform';
-import { describeFailure, readPrintedError, readPrintedResult, renderResult } from './answer.js';
+import { describeFailure, renderResult } from './answer.js';
 import { errorAnswer, goodAnswer, routeAnswer, send } from './http.js';
 import {
   type DecodeOptions,

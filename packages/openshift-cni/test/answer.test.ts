@@ -1,13 +1,7 @@
 import { CniError, type Result } from '@podwire/cni';
 import { PodwireError } from '@podwire/errors';
 import { describe, expect, test } from 'vitest';
-import {
-  decodeRequest,
-  describeFailure,
-  readPrintedError,
-  readPrintedResult,
-  renderResult,
-} from '../src/index.js';
+import { decodeRequest, describeFailure, renderResult } from '../src/index.js';
 import { result020, result031 } from './recorded.js';
 import { buildBody } from './support.js';
 
@@ -79,23 +73,4 @@ test('an error is described with its code, its advice and its causes', () => {
     'AGENT_NOT_READY: it starts: the disk is full',
   );
   expect(describeFailure(new Error('failed', { cause }))).toBe('failed: the disk is full');
-});
-
-describe('what a plugin prints', () => {
-  test('is read as a result of its version, or as nothing', () => {
-    expect(readPrintedResult('', '0.2.0')).toBeUndefined();
-    expect(readPrintedResult(result020, '0.2.0')).toEqual(JSON.parse(result020));
-    expect(readPrintedResult('{"ip4":{"ip":"10.0.0.1/8"}}', '0.2.0')).toHaveProperty('cniVersion', '0.2.0');
-  });
-
-  test('is read as an error', () => {
-    const error = readPrintedError('{"cniVersion":"0.2.0","code":11,"msg":"later","details":"soon"}');
-    expect(error).toMatchObject({ code: 11, msg: 'later', details: 'soon' });
-  });
-
-  test('is an error itself when it is neither', () => {
-    expect(() => readPrintedResult('oops', '0.2.0')).toThrow('neither a result nor an error: "oops"');
-    expect(() => readPrintedError('oops')).toThrow('neither a result nor an error: "oops"');
-    expect(readPrintedError('[]')).toMatchObject({ code: 6 });
-  });
 });

@@ -116,6 +116,10 @@ const fieldsFor = (models: Models) =>
       description:
         'Serves the CNI plugin `openshift-sdn` as the node of OpenShift SDN does; `{}` has its usual places.',
     }),
+    kubeOvnCni: kubeOvnCni.optional().meta({
+      description:
+        'Serves the CNI plugin `kube-ovn` as the daemon of Kube-OVN does; `{}` has its usual places.',
+    }),
     objects: objects.prefault({}).meta({ description: 'Where objects are kept that people apply.' }),
     policy: policy.prefault({}).meta({ description: 'Who may talk to whom.' }),
     deadlines: deadlines.prefault({}).meta({ description: 'How long things may take.' }),
@@ -140,6 +144,16 @@ const openshiftCni = z.strictObject({
   }),
   cniVersion: z.enum(['0.2.0', '0.3.1']).default('0.2.0').meta({
     description: 'The version in that file: releases of OpenShift have had one or the other.',
+  }),
+});
+
+const kubeOvnCni = z.strictObject({
+  socket: socketPath.prefault('/run/openvswitch/kube-ovn-daemon.sock').meta({
+    description: 'Where the plugin asks; the network configuration names the same path.',
+  }),
+  networkConfigDir: absolutePath.prefault('/etc/cni/net.d').meta({
+    description:
+      'Where container runtimes look for networks. `01-kube-ovn.conflist` is written there once the node serves pods.',
   }),
 });
 

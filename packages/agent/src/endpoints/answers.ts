@@ -23,17 +23,14 @@ export function buildAnswer({ planned, leases, netns, dns }: AnswerInput): Resul
       ...{ name, mac, mtu },
       ...(side === 'pod' ? { sandbox: netns } : {}),
     })),
-    ips: leases.map(({ address }, index) => buildIp(address, podInterface, planned.gateways[index])),
+    ips: leases.map(({ address }, index) => ({
+      interface: podInterface,
+      address: `${address}/${planned.lengths?.[index] ?? addressBits(familyOf(address))}`,
+      ...compact({ gateway: planned.gateways[index] }),
+    })),
     routes: planned.routes,
     ...(dns === undefined ? {} : { dns: toResultDns(dns) }),
   };
-}
-
-type ResultIp = NonNullable<Result['ips']>[number];
-
-function buildIp(address: string, podInterface: number, gateway: string | undefined): ResultIp {
-  const cidr = `${address}/${addressBits(familyOf(address))}`;
-  return { interface: podInterface, address: cidr, ...compact({ gateway }) };
 }
 
 /** The capability and the result use different words for the same things (CNI conventions, `dns`). */

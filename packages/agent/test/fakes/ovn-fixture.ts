@@ -58,7 +58,11 @@ export async function createOvnFixture(
       await (cable ??= connect(hosts));
       const node = await startNode(host, index, central);
       nodes[index] = node;
-      return { openvswitch: { runDir: node.switch.runDir }, cluster: { address: addressOf(index) } };
+      return {
+        openvswitch: { runDir: node.switch.runDir },
+        cluster: { address: addressOf(index) },
+        kubeOvnCni: kubeOvnCniOf(host),
+      };
     },
   }).catch(async (error: unknown) => {
     await central.close();
@@ -94,6 +98,12 @@ export async function createOvnFixture(
     },
   };
 }
+
+/** Places of Kube-OVN's plugin for a machine: below its directory. */
+export const kubeOvnCniOf = ({ directory }: Pick<ClusterHost, 'directory'>) => ({
+  socket: path.join(directory, 'kube-ovn/daemon.sock'),
+  networkConfigDir: path.join(directory, 'net.d'),
+});
 
 const podwire = defaultAgentEntry.slice(0, 1).map((entry) => path.resolve(entry));
 

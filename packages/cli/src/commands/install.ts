@@ -16,7 +16,7 @@ import {
   removeLeftovers,
   removeMadeFolder,
 } from './install-files.js';
-import { removeOpenshift } from './install-openshift.js';
+import { removeForeign } from './install-foreign.js';
 import {
   chooseProgram,
   explain,
@@ -66,7 +66,7 @@ export async function installPlugin(options: InstallOptions): Promise<InstallRes
 }
 
 /**
- * Removes what {@link installPlugin} and `installOpenshift` made, the network configuration first: folders too, where it made them and they
+ * Removes what {@link installPlugin} and `installForeign` made, the network configuration first: folders too, where it made them and they
  * are empty. Nothing is left to do the second time.
  * @throws PodwireError INSTALL_FAILED
  */
@@ -76,7 +76,7 @@ export async function uninstallPlugin(options: FoldersOptions): Promise<Uninstal
     const changes = [await removeOwn(conflist, options.force === true ? () => true : isOwnText)];
     for (const file of plugins)
       changes.push(await removeOwn(file, options.force === true ? () => true : isOwnPlugin));
-    changes.push(...(await removeOpenshift(options)));
+    changes.push(...(await removeForeign(options)));
     for (const folder of [options.cniConfDir, options.cniBinDir]) {
       const made = await removeMadeFolder(path.resolve(folder));
       changes.push(...made);

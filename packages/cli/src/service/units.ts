@@ -101,7 +101,7 @@ function agentHardening(files: readonly string[], directory: string): string[] {
     'NoNewPrivileges=yes',
     `CapabilityBoundingSet=${capabilities.join(' ')}`,
     'ProtectSystem=full',
-    "# OpenShift SDN's network configuration, where the agent serves its plugin.",
+    '# Network configurations of OpenShift SDN and Kube-OVN, where the agent serves their plugins.',
     'ReadWritePaths=-/etc/cni/net.d',
     // A program that lies there must still be seen.
     `ProtectHome=${isBelow('/root', '/home', '/run/user') ? 'read-only' : 'yes'}`,

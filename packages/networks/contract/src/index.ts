@@ -175,6 +175,8 @@ export interface PlannedEndpoint {
   readonly routes: readonly { readonly dst: string; readonly gw?: string }[];
   /** Gateway per lease, for `ips[].gateway`; Calico leaves it out. */
   readonly gateways: readonly (string | undefined)[];
+  /** Length of the prefix per lease, for `ips[].address`; absent: a single address. */
+  readonly lengths?: readonly number[];
 }
 
 /** Something that keeps packets from arriving. Shown by `podwire status` and `podwire peers`. */

@@ -44,6 +44,7 @@ export function planEndpoint(endpoint: Endpoint, { network, mtu }: NodeView): Pl
     mtu,
     routes: reportedRoutes(pod.name, port),
     gateways: port.addresses.map(({ gateway }) => gateway),
+    lengths: port.addresses.map(({ length }) => length),
     ...(port.exit === undefined ? {} : { needs: [gatewayScope] }),
   };
 }
