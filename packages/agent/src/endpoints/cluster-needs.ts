@@ -10,7 +10,7 @@ import { compact, withDeadline } from '@podwire/platform';
 import type { ClusterMember } from '../cluster/contract.js';
 import { identify, type PodRecord } from '../cluster/pod-records.js';
 import { allocatesFromPools, enforcesPolicy } from '../networks.js';
-import type { Call, ClusterSide, EndpointContext, NodeSide } from './context.js';
+import type { Call, ClusterSide, EndpointContext, NodeSide, ProcessSide } from './context.js';
 import type { PolicyEndpoint } from '../policy/contract.js';
 import type { PendingAdd } from './pending-adds.js';
 import { askedAnnotations, type EndpointSpec, wantedAddresses, wantedFamilies } from './plan-endpoint.js';
@@ -128,7 +128,7 @@ function mayBeElsewhere(error: unknown): boolean {
  * @throws PodwireError as NodeAddressing.provide and addressesFor do; the reason of the ADD's signal
  */
 export async function resolveNeed(
-  context: ClusterSide & Pick<NodeSide, 'node' | 'desired'>,
+  context: ClusterSide & Pick<NodeSide, 'node' | 'desired'> & Pick<ProcessSide, 'faults'>,
   need: ClusterNeed,
   spec: Spec,
   progress: AddProgress,
@@ -147,6 +147,7 @@ export async function resolveNeed(
     } else if (need === 'record') {
       trace.stage('ask');
       await context.cluster!.podRecords!.ask(spec.id, describeRecord(spec), signal);
+      context.faults.reach('add:asked');
     } else if (need === 'workload') {
       trace.stage('workload');
       progress.workload = await askWorkload(context, spec, signal);
