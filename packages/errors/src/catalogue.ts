@@ -296,6 +296,11 @@ export const errorCatalogue = {
     action: 'Read the object again (`podwire get`), make the change on what it is now, and apply it again.',
     cni: 11,
   },
+  OBJECT_IN_USE: {
+    meaning: 'An object cannot be deleted while others need it. Nothing was changed.',
+    action: 'Delete those first. IP objects go with their pods: `podwire get ips` shows them.',
+    cni: 7,
+  },
   OBJECT_INVALID: {
     meaning: 'An object does not fit its kind, or cannot be read.',
     action: 'Correct or delete the object. Until then its previous version stays in force.',

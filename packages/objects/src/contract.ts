@@ -67,6 +67,11 @@ export interface KindDefinition<T extends AnyObject = AnyObject> extends KindNam
   readonly schema: z.ZodType<T>;
   /** Columns beside name, namespace and age. */
   readonly columns: readonly Column<T>[];
+  /**
+   * Objects of the same group that it needs, by their kind: the name of each, or `` for none. They have no namespace, and are not
+   * deleted while it is there.
+   */
+  readonly needs?: Readonly<Record<string, (object: T) => string>>;
 }
 
 /** Grows with every change in one source; comparable within one source only. */

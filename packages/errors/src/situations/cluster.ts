@@ -62,6 +62,12 @@ export const clusterSituations = {
         '‹networking.k8s.io/v1 NetworkPolicy shop/web›: another writer was faster: expected was ‹revision 17›, and ‹it has revision 19 now›',
     },
   ],
+  OBJECT_IN_USE: [
+    {
+      site: 'packages/objects/src/sources/users.ts',
+      message: '‹kubeovn.io/v1 Subnet blue› is needed by ‹IP web.shop, IP db.shop›',
+    },
+  ],
   OBJECT_INVALID: [
     {
       site: 'packages/store/src/objects.ts',

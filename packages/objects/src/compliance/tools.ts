@@ -35,6 +35,12 @@ export const vlan = (name: string, id: number, status?: Vlan['status']): Vlan =>
   ...(status !== undefined && { status }),
 });
 
+/** Vlans need one. */
+export const providerNetwork = (name: string): AnyObject & Record<string, unknown> => ({
+  ...{ apiVersion: 'kubeovn.io/v1', kind: 'ProviderNetwork', metadata: { name } },
+  spec: { defaultInterface: 'eth0' },
+});
+
 export async function rejectsAs(work: Promise<unknown>, code: string): Promise<void> {
   await assert.rejects(work, (error) => error instanceof PodwireError && error.code === code);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AnyObject } from '../contract.js';
-import { namespaceObject, policy, policyReference, rejectsAs, vlan } from './tools.js';
+import { type AnyObject, referenceOf } from '../contract.js';
+import { namespaceObject, policy, policyReference, providerNetwork, rejectsAs, vlan } from './tools.js';
 import type { SourceCase } from './target.js';
 
 const origin = { file: 'web.yaml', line: 3, lines: { 'spec.ingress.0': 9 } };
@@ -23,6 +23,21 @@ export const writeCases: readonly SourceCase[] = [
     run: async ({ source }, name) => {
       assert.equal(await source.get(policyReference(name)), undefined);
       assert.equal((await source.delete(policyReference(name))).deleted, false);
+    },
+  },
+  {
+    title: 'an object that others need is deleted after them',
+    run: async ({ source, another }, name) => {
+      const provider = providerNetwork(name);
+      const user = { ...vlan(name, 7), spec: { id: 7, provider: name } };
+      await source.save(provider, undefined);
+      await source.save(user, undefined);
+      const other = await another();
+      await rejectsAs(other.delete(referenceOf(provider)), 'OBJECT_IN_USE');
+      await rejectsAs(other.delete(referenceOf(provider), { dryRun: true }), 'OBJECT_IN_USE');
+      assert.ok(await source.get(referenceOf(provider)));
+      for (const object of [user, provider])
+        assert.equal((await other.delete(referenceOf(object))).deleted, true);
     },
   },
   {

@@ -36,6 +36,7 @@ import { isEqual } from './equal.js';
 import { invalid, requireExpected, requireValid } from './failures.js';
 import { selects } from './selects.js';
 import { withStatusOf } from './status.js';
+import { mayBeUsed, requireUnused } from './users.js';
 
 export interface DirectorySourceOptions {
   /** It need not exist: the first object makes it. */
@@ -120,6 +121,11 @@ class DirectorySource implements ObjectSource {
       const found = await this.#find(reference);
       requireExpected(reference, options.expect, found?.stored.revision);
       if (found === undefined) return { deleted: false, revision: 0 };
+      if (mayBeUsed(reference))
+        requireUnused(
+          reference,
+          listFolder(this.#folder).objects.map(({ object }) => object),
+        );
       if (options.dryRun === true) return { deleted: true, revision: found.stored.revision };
       return { deleted: true, revision: await this.#write(reference, found.file, undefined) };
     });

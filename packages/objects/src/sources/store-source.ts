@@ -23,7 +23,8 @@ import { isEqual } from './equal.js';
 import { conflict, invalid, requireExpected, requireValid } from './failures.js';
 import { selects } from './selects.js';
 import { withStatusOf } from './status.js';
-import { decode, encode, keyOf, objectsPrefix, referenceOfKey } from './store-object.js';
+import { decode, encode, groupPrefix, keyOf, objectsPrefix, referenceOfKey } from './store-object.js';
+import { mayBeUsed, requireUnused } from './users.js';
 
 export interface StoreSourceOptions {
   readonly store: Store;
@@ -101,6 +102,7 @@ class StoreSource implements ObjectSource {
     options: Omit<SaveOptions, 'expect'> & { readonly expect?: Revision } = {},
   ): Promise<{ readonly deleted: boolean; readonly revision: Revision }> {
     const key = keyOf(this.#root, reference);
+    if (mayBeUsed(reference)) requireUnused(reference, await this.#listGroup(reference, options));
     for (let tries = 0; tries < mostTries; tries++) {
       const found = await this.#store.get(key, signalOf(options));
       requireExpected(reference, options.expect, found?.revision);
@@ -114,6 +116,11 @@ class StoreSource implements ObjectSource {
       if (outcome.committed) return { deleted: true, revision: outcome.revision };
     }
     throw conflict(reference, options.expect, undefined);
+  }
+
+  async #listGroup(reference: ObjectReference, options: SourceCallOptions): Promise<AnyObject[]> {
+    const { items } = await this.#store.list(groupPrefix(this.#root, reference), signalOf(options));
+    return items.flatMap((item) => decode(this.#root, item).stored?.object ?? []);
   }
 
   async *watch({ signal, onInterruption }: ObjectWatchOptions): AsyncIterable<ObjectBatch> {

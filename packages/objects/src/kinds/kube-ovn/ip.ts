@@ -111,4 +111,5 @@ export const ipKind = defineKind<IP>({
     { title: 'NODE', show: ({ spec: { nodeName } }) => nodeName },
     { title: 'SUBNET', show: ({ spec: { subnet } }) => subnet },
   ],
+  needs: { Subnet: ({ spec: { subnet } }) => subnet },
 });

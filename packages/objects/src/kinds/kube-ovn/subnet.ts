@@ -66,4 +66,5 @@ export const subnetKind = defineKind<Subnet>({
     { title: 'V6AVAILABLE', show: ({ status }) => showValue(status?.v6availableIPs) },
     { title: 'EXCLUDEIPS', show: ({ spec }) => showList(spec.excludeIps) },
   ],
+  needs: { Vpc: ({ spec: { vpc } }) => vpc, Vlan: ({ spec: { vlan } }) => vlan },
 });

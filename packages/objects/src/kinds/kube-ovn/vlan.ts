@@ -35,4 +35,5 @@ export const vlanKind = defineKind<Vlan>({
     { title: 'ID', show: ({ spec: { id } }) => `${id}` },
     { title: 'PROVIDER', show: ({ spec: { provider } }) => provider },
   ],
+  needs: { ProviderNetwork: ({ spec: { provider } }) => provider },
 });
