@@ -7,4 +7,6 @@ export { planAddresses } from './pods/plan-addresses.js';
 export type * from './cluster/contract.js';
 export { listDefaults } from './cluster/defaults.js';
 export { planOvnCluster } from './cluster/plan-cluster.js';
-export { type OvnSnapshot, readOvnObjects } from './store/read.js';
+export { OvnPlanner } from './cluster/planner.js';
+export { ClusterMemory, type ClusterMemoryOptions, type FollowOptions } from './store/cluster-memory.js';
+export type { PodRecord } from './store/records.js';

@@ -41,6 +41,7 @@ export {
   writeChanges,
   type WriteChangesOptions,
   writeKeys,
+  type WriteKeysOptions,
 } from './sources/write-changes.js';
 export { withStatusOf } from './sources/status.js';
 export { keysOf } from './selectors/keys.js';

@@ -26,7 +26,8 @@ export class FreeAddresses {
   readonly #usable: Interval;
   /** Never handed out by itself; who asks for one of them by name gets it. */
   readonly #reserved: readonly Interval[];
-  readonly #taken = new Set<bigint>();
+  /** How often: an address may be written in two ways, each with an owner of its own. */
+  readonly #taken = new Map<bigint, number>();
 
   /** @param excluded addresses, or `FIRST..LAST`; those of other families say nothing here */
   constructor({ cidr, gateway }: SubnetRange, excluded: readonly string[]) {
@@ -53,7 +54,16 @@ export class FreeAddresses {
   }
 
   take(text: string): void {
-    this.#taken.add(parseAddress(text).value);
+    const { value } = parseAddress(text);
+    this.#taken.set(value, (this.#taken.get(value) ?? 0) + 1);
+  }
+
+  /** Undoes one {@link take}. */
+  release(text: string): void {
+    const { value } = parseAddress(text);
+    const left = (this.#taken.get(value) ?? 0) - 1;
+    if (left > 0) this.#taken.set(value, left);
+    else this.#taken.delete(value);
   }
 
   /** The first free address behind the cursor, around the end. */

@@ -20,10 +20,17 @@ export interface Allocation {
 /** By CIDR of the range. */
 export type Cursors = Readonly<Record<string, Cursor>>;
 
+interface Ownership {
+  readonly owner: string;
+  /** Takes that are not released yet: what is kept for a pod may be promised to it, too. */
+  times: number;
+}
+
 export class SubnetAddresses {
   readonly name: string;
   readonly ranges: readonly FreeAddresses[];
-  readonly #owners = new Map<string, string>();
+  /** Of addresses and MACs. */
+  readonly #owners = new Map<string, Ownership>();
   readonly #cursors: Record<string, Cursor>;
 
   constructor({ name, ranges, excludeIps }: AddressedSubnet, cursors: Cursors = {}) {
@@ -32,8 +39,9 @@ export class SubnetAddresses {
     this.#cursors = { ...cursors };
   }
 
+  /** As they are at this moment. */
   get cursors(): Cursors {
-    return this.#cursors;
+    return { ...this.#cursors };
   }
 
   contains(address: string): boolean {
@@ -42,17 +50,33 @@ export class SubnetAddresses {
 
   /** The owner of an address or of a MAC. */
   ownerOf(addressOrMac: string): string | undefined {
-    return this.#owners.get(addressOrMac);
+    return this.#owners.get(addressOrMac)?.owner;
   }
 
   /** @returns what of it another owner has, and keeps */
   take(owner: string, { addresses, mac }: Allocation): string[] {
-    const wanted = [...addresses, mac];
-    const conflicts = wanted.filter((text) => (this.#owners.get(text) ?? owner) !== owner);
-    for (const text of wanted) if (!this.#owners.has(text)) this.#owners.set(text, owner);
+    const conflicts: string[] = [];
+    for (const text of [...addresses, mac]) {
+      const found = this.#owners.get(text);
+      if (found === undefined) this.#owners.set(text, { owner, times: 1 });
+      else if (found.owner === owner) found.times += 1;
+      else conflicts.push(text);
+    }
     for (const range of this.ranges)
       for (const address of addresses) if (range.contains(address)) range.take(address);
     return conflicts;
+  }
+
+  /** Undoes a {@link take} without conflicts. */
+  release(owner: string, { addresses, mac }: Allocation): void {
+    for (const text of [...addresses, mac]) {
+      const found = this.#owners.get(text);
+      if (found?.owner !== owner) continue;
+      found.times -= 1;
+      if (found.times === 0) this.#owners.delete(text);
+    }
+    for (const range of this.ranges)
+      for (const address of addresses) if (range.contains(address)) range.release(address);
   }
 
   /** The next free address of a range of this subnet. */

@@ -44,6 +44,14 @@ export interface OvnLook {
   readonly now: number;
 }
 
+/** Changes of a look that are followed at the cost of those pods alone. */
+export interface LookChanges {
+  /** By NAMESPACE/NAME. `unreadable`: its record is there and cannot be read; undefined: it is gone. */
+  readonly pods: ReadonlyMap<string, PodObject | 'unreadable' | undefined>;
+  /** By name; undefined: it is gone. */
+  readonly ips: ReadonlyMap<string, StoredObject<IP> | undefined>;
+}
+
 export interface OvnPlanOptions {
   /** Of `listDefaults`. */
   readonly defaults: readonly AnyObject[];

@@ -84,11 +84,11 @@ export const toNode = (
 ): OvnNode => ({ mac, joinAddresses, addresses });
 
 /** The pod in the logical network, once it has addresses. */
-export function findPod(pod: PodObject): [string, OvnPod][] {
+export function findPod(pod: PodObject): OvnPod | undefined {
   const held = pod.hasEnded ? undefined : readAllocation(pod.annotations);
-  if (held === undefined) return [];
+  if (held === undefined) return undefined;
   const { namespace, name, node } = pod;
   const { subnet, mac, addresses } = held;
   const hasPortSecurity = pod.annotations[annotationNames.portSecurity] === 'true';
-  return [[`${namespace}/${name}`, { namespace, name, node, subnet, mac, addresses, hasPortSecurity }]];
+  return { namespace, name, node, subnet, mac, addresses, hasPortSecurity };
 }

@@ -15,7 +15,7 @@ const mostNames = 10_000;
  * @param now milliseconds since 1970, for conditions that change
  */
 export function planStatuses(
-  { subnets, vpcs, vlans, ips }: OvnObjects,
+  { subnets, vpcs, vlans, ips }: Omit<OvnObjects, 'unreadable'>,
   checked: readonly CheckedSubnet[],
   now: number,
 ): OvnWrite[] {

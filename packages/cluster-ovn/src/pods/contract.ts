@@ -73,6 +73,14 @@ export interface OvnCluster {
   readonly encapsulation: string;
 }
 
+/** Changes of a cluster that are followed at the cost of those owners alone. */
+export interface AddressChanges {
+  /** By NAMESPACE/NAME; undefined: it is gone. */
+  readonly pods: ReadonlyMap<string, PodObject | undefined>;
+  /** As each was and is: one that has come has no `before`, one that is gone no `after`. */
+  readonly ips: readonly { readonly before?: IpObject | undefined; readonly after?: IpObject | undefined }[];
+}
+
 export type OvnChange =
   | {
       readonly type: 'annotate';

@@ -23,3 +23,9 @@ export function ordinalOf(podName: string): number | undefined {
   const [, digits] = /-(\d+)$/.exec(podName) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** Splits NAMESPACE/NAME. */
+export function splitId(id: string): { readonly namespace: string; readonly name: string } {
+  const slash = id.indexOf('/');
+  return { namespace: id.slice(0, slash), name: id.slice(slash + 1) };
+}

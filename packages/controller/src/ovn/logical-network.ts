@@ -1,6 +1,6 @@
 /** The logical network of Kube-OVN in OVN's northbound database, as it shall be by the facts of the last look. */
 import { createNorthboundBackend } from '@podwire/backend-ovsdb/northbound';
-import { type OvnFacts, topologyPlans } from '@podwire/cluster-ovn';
+import { type OvnFacts, type OvnPod, topologyPlans } from '@podwire/cluster-ovn';
 import { DesiredState } from '@podwire/desired-state';
 import { type Change, type Changes, createEngine, type Engine, type Hint } from '@podwire/engine';
 import { isEqual } from '@podwire/objects';
@@ -22,6 +22,7 @@ export class LogicalNetwork {
   readonly #desired: DesiredState;
   readonly #changes: readonly Changes[];
   #facts = noFacts;
+  #pods = new Map<string, OvnPod>();
 
   /** @param client of the database `OVN_Northbound`; it is closed with this */
   constructor(client: OvsdbClient, log: Log) {
@@ -36,7 +37,7 @@ export class LogicalNetwork {
       'ovn-subnet': (name) => this.#facts.subnets.get(name),
       'ovn-node': (name) => this.#facts.nodes.get(name),
       'ovn-nodes': () => this.#facts.nodes,
-      'ovn-pod': (id) => this.#facts.pods.get(id),
+      'ovn-pod': (id) => this.#pods.get(id),
     });
   }
 
@@ -57,17 +58,32 @@ export class LogicalNetwork {
 
   /** Other facts than before; applied by {@link follow} or {@link reconcile}. */
   take(facts: OvnFacts): void {
-    const [before, after] = [scopesOf(this.#facts), scopesOf(facts)];
+    const [before, after] = [scopesOf({ ...this.#facts, pods: this.#pods }), scopesOf(facts)];
     this.#facts = facts;
+    this.#pods = new Map(facts.pods);
+    for (const kind of Object.keys(after) as (keyof typeof after)[])
+      this.#mark(kind, listChanged(before[kind], after[kind]));
+  }
+
+  /** Other facts of these pods alone, by id; undefined: it is gone. */
+  takePods(pods: ReadonlyMap<string, OvnPod | undefined>): void {
+    const changed = [...pods].filter(([id, fact]) => !isEqual(this.#pods.get(id), fact));
+    for (const [id, fact] of changed)
+      if (fact === undefined) this.#pods.delete(id);
+      else this.#pods.set(id, fact);
+    this.#mark(
+      'ovn-pod',
+      changed.map(([id]) => id),
+    );
+  }
+
+  #mark(kind: keyof ReturnType<typeof scopesOf>, changed: readonly string[]): void {
     const { planner } = this.#desired;
-    for (const kind of Object.keys(after) as (keyof typeof after)[]) {
-      const changed = listChanged(before[kind], after[kind]);
-      const names = changed.map((name) => `${kind}/${name}` as const);
-      for (const name of names) planner.markScope(name);
-      // Plans of other scopes read it, too.
-      planner.noteChanged(names);
-      if (kind === 'ovn-node') planner.noteMembers('ovn-nodes', changed);
-    }
+    const names = changed.map((name) => `${kind}/${name}` as const);
+    for (const name of names) planner.markScope(name);
+    // Plans of other scopes read it, too.
+    planner.noteChanged(names);
+    if (kind === 'ovn-node') planner.noteMembers('ovn-nodes', changed);
   }
 
   /** Applies what has changed since the last call. @throws the first error, when all else has been done */

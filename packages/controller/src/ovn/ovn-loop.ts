@@ -1,17 +1,25 @@
 /** Keeps Kube-OVN's objects and the logical network as the cluster needs them. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
-import { type OvnPlan, planOvnCluster, type SubnetCursors } from '@podwire/cluster-ovn';
+import { ClusterMemory, type OvnPlan, OvnPlanner, type SubnetCursors } from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
-import { type AnyObject, toKeyWrite, writeKeys } from '@podwire/objects';
+import {
+  type AnyObject,
+  type KeyWrite,
+  toKeyWrite,
+  writeKeys,
+  type WriteKeysOptions,
+} from '@podwire/objects';
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { LogicalNetwork } from './logical-network.js';
 import { writeAnswer } from './pod-records.js';
-import { createLookCaches, ovnPrefixes, type OvnView, readOvnCluster } from './read-cluster.js';
 
 export interface OvnLoopOptions {
   /** With the leader's fence as guard. */
   readonly access: ClusterAccess;
-  readonly network: LogicalNetwork;
+  readonly network: Pick<
+    LogicalNetwork,
+    'problems' | 'readDrift' | 'take' | 'takePods' | 'follow' | 'reconcile'
+  >;
   /** Objects that are made where they are missing. */
   readonly defaults: readonly AnyObject[];
   /** `geneve` or `vxlan`, as pods learn it. */
@@ -19,30 +27,38 @@ export interface OvnLoopOptions {
   readonly log: Log;
 }
 
-/** Milliseconds in which changes are gathered, and until a failed plan is tried again. */
-const gatherFor = 5;
+/** Until a failed plan is tried again, in milliseconds. */
 const backoff = { first: 100, longest: 10_000 } as const;
 /** Milliseconds until watches are opened again that the store has refused. */
 const watchAgainAfter = 30_000;
 /** Milliseconds between looks for what others have changed in the database; also where two programs repair against each other. */
 const readDriftEvery = 500;
-/** Milliseconds after which all of the database is looked at without a hint. */
+/** Milliseconds after which all of the store and of the database is looked at without a hint. */
 const reconcileEvery = 60_000;
+/** Milliseconds in which changes are gathered that the status of objects says something about. */
+const statusAfter = 1_000;
 /** How many of a kind a log line names. */
 const mostNamed = 5;
 
-/** The one key of the queue. */
-const planKey = 'plan';
+/** Keys of the queue, which are worked on one at a time. */
+type Work = 'plan' | 'status';
 
 export class OvnLoop {
   readonly #options: OvnLoopOptions;
-  readonly #caches = createLookCaches();
+  readonly #memory: ClusterMemory;
+  readonly #queue: Workqueue<Work>;
+  /** Of what is in memory, but for changes since the last plan. */
+  #planner: OvnPlanner | undefined;
   #cursors: SubnetCursors | undefined;
+  #watching = new AbortController();
+  #watches: Promise<void> = Promise.resolve();
   #isReconcileDue = true;
   #problems: readonly string[] = [];
 
   constructor(options: OvnLoopOptions) {
     this.#options = options;
+    this.#memory = new ClusterMemory(options.access);
+    this.#queue = this.#createQueue();
   }
 
   /** Of the last plan, each with its code in front: `OVN_CONFLICT: Subnet blue: spec.vpc: there is no Vpc red`. */
@@ -50,34 +66,18 @@ export class OvnLoop {
     return this.#problems;
   }
 
-  /** Until the signal aborts. What goes wrong is logged and tried again. */
+  /** Once, until the signal aborts. What goes wrong is logged and tried again. */
   async run(signal: AbortSignal): Promise<void> {
-    const { access } = this.#options;
-    const queue = this.#createQueue();
-    const watches = Object.values(ovnPrefixes(access.keys)).map((prefix) =>
-      this.#watch(prefix, () => queue.add(planKey), signal),
-    );
+    this.#queue.add('plan');
     try {
-      await Promise.all([...watches, this.#watchDatabase(() => queue.add(planKey), signal)]);
+      await this.#watchDatabase(signal);
     } finally {
-      await queue.stop();
+      await this.#queue.stop();
+      await this.#unwatch();
     }
   }
 
-  async #watch(prefix: string, onChange: () => void, signal: AbortSignal): Promise<void> {
-    const { access, log } = this.#options;
-    while (!signal.aborted) {
-      try {
-        for await (const _ of access.store.watch(prefix, { signal })) onChange();
-      } catch (err) {
-        if (signal.aborted) return;
-        log.error({ err, prefix }, 'the objects of Kube-OVN cannot be watched; it is tried again');
-        await pause(access.clock, watchAgainAfter, signal);
-      }
-    }
-  }
-
-  async #watchDatabase(onDrift: () => void, signal: AbortSignal): Promise<void> {
+  async #watchDatabase(signal: AbortSignal): Promise<void> {
     const { network, access } = this.#options;
     const { clock } = access;
     let next = clock.elapsed() + reconcileEvery;
@@ -86,18 +86,17 @@ export class OvnLoop {
       if (!network.readDrift() && clock.elapsed() < next) continue;
       next = clock.elapsed() + reconcileEvery;
       this.#isReconcileDue = true;
-      onDrift();
+      this.#queue.add('plan');
     }
   }
 
-  #createQueue(): Workqueue<typeof planKey> {
+  #createQueue(): Workqueue<Work> {
     const { access, log } = this.#options;
     return new Workqueue({
-      reconcile: (_, signal) => this.#plan(signal),
+      reconcile: (work, signal) => (work === 'plan' ? this.#plan(signal) : this.#writeStatuses(signal)),
       onError: (err) =>
         log.warn({ err }, 'the logical network could not be brought in order; it is tried again'),
       clock: access.clock,
-      delay: gatherFor,
       backoff,
       holdBackoff: true,
     });
@@ -105,37 +104,101 @@ export class OvnLoop {
 
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; BACKEND_SILENT */
   async #plan(signal: AbortSignal): Promise<void> {
-    const view = await readOvnCluster(this.#options.access, this.#caches, signal);
-    const plan = planOvnCluster(view.look, this.#options, this.#cursors);
-    await this.#write(plan, view, signal);
+    if (this.#isReconcileDue) this.#memory.lose();
+    const planner = await this.#catchUp(signal);
+    const plan = planner.plan();
+    await this.#write(plan, signal);
+    this.#cursors = plan.cursors;
+    if (planner.hasNewStatus) this.#queue.addAfter('status', statusAfter);
     const { network } = this.#options;
-    network.take(plan.facts);
     try {
-      if (this.#isReconcileDue) await this.#reconcile(view.look.objects.unreadable.length > 0, signal);
+      if (this.#isReconcileDue) await this.#reconcile(planner.hasUnreadable, signal);
       else await network.follow(signal);
     } finally {
       this.#report([...plan.problems, ...network.problems]);
     }
   }
 
-  async #write(plan: OvnPlan, view: OvnView, signal: AbortSignal): Promise<void> {
+  /** Apart from the plan: no pod waits for its address until counts are written. @throws PodwireError STORE_CONFLICT */
+  async #writeStatuses(signal: AbortSignal): Promise<void> {
+    const planner = await this.#catchUp(signal);
+    // News beside the status is for that.
+    this.#queue.add('plan');
+    if (!planner.hasNewStatus) return;
+    const changes = planner.planStatuses(this.#memory.networks(), this.#options.access.clock.now());
+    await this.#write({ changes, answers: [] }, signal);
+  }
+
+  /** Brings the planner, and the facts of the network, to what is in memory. @returns the planner */
+  async #catchUp(signal: AbortSignal): Promise<OvnPlanner> {
+    if (this.#memory.isLost) await this.#look(signal);
+    const { network } = this.#options;
+    const changes = this.#memory.takeChanges();
+    const pods = changes && this.#planner?.follow(changes);
+    if (pods !== undefined && this.#planner !== undefined) {
+      network.takePods(pods);
+      return this.#planner;
+    }
+    const planner = new OvnPlanner(this.#memory.view(), this.#options, this.#cursors);
+    network.take(planner.facts);
+    this.#planner = planner;
+    return planner;
+  }
+
+  /** At everything. Changes from there on come by watches. */
+  async #look(signal: AbortSignal): Promise<void> {
+    await this.#unwatch();
+    this.#planner = undefined;
+    await this.#memory.list(signal);
+    this.#watching = new AbortController();
+    const onChange = (): void => this.#queue.add('plan');
+    const onError = (err: unknown, prefix: string): void => {
+      const { log } = this.#options;
+      log.error({ err, prefix }, 'the objects of Kube-OVN cannot be watched; it is tried again');
+      this.#queue.addAfter('plan', watchAgainAfter);
+    };
+    this.#watches = this.#memory.follow({ onChange, onError }, this.#watching.signal);
+  }
+
+  async #unwatch(): Promise<void> {
+    this.#watching.abort();
+    await this.#watches;
+  }
+
+  async #write(
+    { changes, answers }: Pick<OvnPlan, 'changes' | 'answers'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { access, log } = this.#options;
-    const { store, keys, clock, guard = [] } = access;
-    const { changes, answers, cursors } = plan;
+    const { keys, clock } = access;
     const writes = [
       ...changes.map((change) => toKeyWrite(change, keys.root, clock.now())),
-      ...answers.flatMap((answer) => writeAnswer(answer, view.records.get(answer.id))),
+      ...answers.flatMap((answer) => writeAnswer(answer, this.#memory.podRecord(answer.id))),
     ];
     if (writes.length === 0) return;
-    const generation = { key: keys.ovnGeneration, expect: view.snapshot.generation };
-    if (!(await writeKeys(writes, { store, clock, signal, generation, guard })))
-      throw new PodwireError('STORE_CONFLICT', 'what the plan depends on has changed in the meantime');
-    this.#cursors = cursors;
+    await this.#writeKeys(writes, signal);
+    // The next plan has it as facts.
+    this.#queue.add('plan');
     const first = changes.slice(0, mostNamed).map(({ before, after, reason }) => {
       const { kind, metadata } = after ?? before.object;
       return `${kind} ${metadata.name}: ${reason}`;
     });
     log.info({ count: writes.length, first }, 'objects of Kube-OVN were written');
+  }
+
+  async #writeKeys(writes: readonly KeyWrite[], signal: AbortSignal): Promise<void> {
+    const { store, keys, clock, guard = [] } = this.#options.access;
+    const memory = this.#memory;
+    const generation = { key: keys.ovnGeneration, expect: memory.generation };
+    const onWritten: WriteKeysOptions['onWritten'] = (written, revision) => memory.note(written, revision);
+    let isWritten = false;
+    try {
+      isWritten = await writeKeys(writes, { store, clock, signal, generation, guard, onWritten });
+    } finally {
+      if (!isWritten) memory.lose();
+    }
+    if (!isWritten)
+      throw new PodwireError('STORE_CONFLICT', 'what the plan depends on has changed in the meantime');
   }
 
   async #reconcile(keepLeftovers: boolean, signal: AbortSignal): Promise<void> {
@@ -150,7 +213,7 @@ export class OvnLoop {
   /** Logs problems when they are others than before. */
   #report(errors: readonly unknown[]): void {
     const before = this.#problems;
-    this.#problems = [...new Set(errors.map(nameProblem))];
+    this.#problems = [...new Set(errors.map(nameProblem))].sort();
     if (this.#problems.join('\n') === before.join('\n')) return;
     const { log } = this.#options;
     const { length } = this.#problems;

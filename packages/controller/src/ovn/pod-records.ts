@@ -1,9 +1,8 @@
 /** Answers to pods, in their records. Pure. */
-import type { PodAnswer } from '@podwire/cluster-ovn';
+import type { PodAnswer, PodRecord } from '@podwire/cluster-ovn';
 import { ovnPodKind } from '@podwire/cluster-state';
 import type { KeyWrite } from '@podwire/objects';
 import { encodeObject } from '@podwire/store';
-import type { PodRecord } from './read-cluster.js';
 
 /** Nothing for a pod that is another one by now. */
 export function writeAnswer({ uid, annotations }: PodAnswer, found: PodRecord | undefined): KeyWrite[] {

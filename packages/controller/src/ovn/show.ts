@@ -1,12 +1,11 @@
 /** One look at the logical network, beside what is in the northbound database. Changes nothing. */
-import { planOvnCluster } from '@podwire/cluster-ovn';
+import { ClusterMemory, planOvnCluster } from '@podwire/cluster-ovn';
 import { keysBelow } from '@podwire/cluster-state';
 import { OvsdbClient } from '@podwire/ovsdb';
 import { type Clock, type Log } from '@podwire/platform';
 import { openStore, type StoreSpec } from '@podwire/store';
 import { LogicalNetwork } from './logical-network.js';
 import { checkEndpoints } from './ovn-controller.js';
-import { createLookCaches, readOvnCluster } from './read-cluster.js';
 import { describeNetwork, type NetworkReport } from './report.js';
 
 export interface ShowOptions {
@@ -27,12 +26,9 @@ export async function showLogicalNetwork(options: ShowOptions): Promise<NetworkR
   const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
   const network = new LogicalNetwork(client, log);
   try {
-    const { look } = await readOvnCluster(
-      { store, keys: keysBelow(root), clock },
-      createLookCaches(),
-      signal,
-    );
-    const { facts, problems } = planOvnCluster(look, { defaults: [], encapsulation: 'geneve' });
+    const memory = new ClusterMemory({ store, keys: keysBelow(root), clock });
+    await memory.list(signal);
+    const { facts, problems } = planOvnCluster(memory.view(), { defaults: [], encapsulation: 'geneve' });
     network.take(facts);
     const drift = await network.findDrift(signal);
     return describeNetwork(facts, drift, problems);

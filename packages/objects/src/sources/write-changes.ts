@@ -1,6 +1,6 @@
 /** Writes several objects of a store at once, for controllers that hand something out. */
 import type { Clock } from '@podwire/platform';
-import type { Condition, Expectation, Store, Write } from '@podwire/store';
+import type { Condition, Expectation, Revision, Store, Write } from '@podwire/store';
 import { type AnyObject, referenceOf, type StoredObject } from '../contract.js';
 import { encode, keyOf } from './store-object.js';
 
@@ -23,6 +23,8 @@ export interface WriteKeysOptions {
   readonly generation: { readonly key: string; readonly expect: Expectation };
   /** Conditions of everything that is written: the fence of a leader. */
   readonly guard?: readonly Condition[];
+  /** Called after each transaction: these are in the store, and the generation with them, all of this revision. */
+  readonly onWritten?: (written: readonly KeyWrite[], revision: Revision) => void;
 }
 
 export interface WriteChangesOptions extends WriteKeysOptions {
@@ -49,7 +51,7 @@ export const writeChanges = (
  */
 export async function writeKeys(
   changes: readonly KeyWrite[],
-  { store, clock, signal, guard = [], generation }: WriteKeysOptions,
+  { store, clock, signal, guard = [], generation, onWritten }: WriteKeysOptions,
 ): Promise<boolean> {
   const { key } = generation;
   let { expect } = generation;
@@ -65,6 +67,7 @@ export async function writeKeys(
     );
     if (!outcome.committed) return false;
     expect = outcome.revision;
+    onWritten?.(batch, outcome.revision);
   }
   return true;
 }

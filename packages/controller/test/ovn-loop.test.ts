@@ -1,0 +1,187 @@
+/** The loop that answers pods, on a store in memory, with a logical network that only takes notes. */
+import { annotationNames, listDefaults, type OvnFacts, type OvnPod } from '@podwire/cluster-ovn';
+import { keysBelow, ovnPodKind } from '@podwire/cluster-state';
+import { createStoreSource, type IP, type Subnet } from '@podwire/objects';
+import { silentLog, systemClock } from '@podwire/platform';
+import { decodeObject, encodeObject, type Store } from '@podwire/store';
+import { createMemoryServer, type Fault, type MemoryFaults } from '@podwire/store/memory';
+import { afterEach, expect, it } from 'vitest';
+import { OvnLoop } from '../src/ovn/ovn-loop.js';
+
+const keys = keysBelow('/podwire');
+const defaults = listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/24' });
+const stopped = new Set<() => Promise<void>>();
+afterEach(async () => {
+  for (const stop of stopped) await stop();
+  stopped.clear();
+});
+
+/** Notes which pods it was to have, and those of them that the store had not. */
+class NotingNetwork {
+  readonly problems: readonly unknown[] = [];
+  readonly unwritten: string[] = [];
+  readonly #store: Store;
+  #pods = new Map<string, OvnPod>();
+  applied: readonly string[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  readDrift(): boolean {
+    return false;
+  }
+
+  take({ pods }: OvnFacts): void {
+    this.#pods = new Map(pods);
+  }
+
+  takePods(pods: ReadonlyMap<string, OvnPod | undefined>): void {
+    for (const [id, pod] of pods)
+      if (pod === undefined) this.#pods.delete(id);
+      else this.#pods.set(id, pod);
+  }
+
+  async follow(): Promise<void> {
+    const pods = [...this.#pods];
+    for (const [id, { addresses }] of pods)
+      if ((await findAnswer(this.#store, id)) !== addresses.join(',')) this.unwritten.push(id);
+    this.applied = pods.map(([id]) => id).sort();
+  }
+
+  async reconcile(): Promise<readonly []> {
+    await this.follow();
+    return [];
+  }
+}
+
+async function findAnswer(store: Store, id: string): Promise<string | undefined> {
+  const key = `/podwire/ovn-pods/${id}`;
+  const { value } = (await store.get(key)) ?? {};
+  return value && decodeObject(ovnPodKind, key, value).annotations[annotationNames.addresses];
+}
+
+function startLoop() {
+  const server = createMemoryServer();
+  const calls: string[] = [];
+  let fault: Fault | undefined;
+  const faults: MemoryFaults = {
+    decide({ operation, key }) {
+      calls.push(`${operation} ${key}`);
+      if (operation !== 'transact' || fault === undefined) return undefined;
+      const once = fault;
+      fault = undefined;
+      return once;
+    },
+  };
+  const [store, other] = [server.connect(faults), server.connect()];
+  const network = new NotingNetwork(other);
+  const access = { store, keys, clock: systemClock };
+  const loop = new OvnLoop({ access, network, defaults, encapsulation: 'geneve', log: silentLog });
+  const end = new AbortController();
+  const running = loop.run(end.signal);
+  stopped.add(async () => {
+    end.abort();
+    await running;
+  });
+  const source = createStoreSource({ store: other, root: keys.root, clock: systemClock });
+  return {
+    ...{ network, other, loop },
+    failOnce: (kind: Fault) => void (fault = kind),
+    countLists: () => calls.filter((call) => call.startsWith('list ')).length,
+    addPod: (name: string) =>
+      other.put(
+        keys.ovnPod('shop', name),
+        encodeObject(ovnPodKind, { namespace: 'shop', name, uid: `${name}-1`, annotations: {} }),
+      ),
+    removePod: (name: string) => other.delete(keys.ovnPod('shop', name)),
+    answerOf: (name: string) => findAnswer(other, `shop/${name}`),
+    listAddresses: async () => {
+      const kinds = [{ apiVersion: 'kubeovn.io/v1', kind: 'IP' }];
+      const { objects } = await source.list({ kinds });
+      return objects.map(({ object }) => (object as unknown as IP).spec.ipAddress).sort();
+    },
+    usedOf: async (name: string) => {
+      const found = await source.get({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', name });
+      return (found?.object as Subnet | undefined)?.status?.v4usingIPs;
+    },
+  };
+}
+
+async function startWithPod() {
+  const cluster = startLoop();
+  await cluster.addPod('first');
+  await expect.poll(() => cluster.network.applied).toEqual(['shop/first']);
+  return cluster;
+}
+
+it('answers pods, and has them in the network when that is written, until they are gone', async () => {
+  const { network, addPod, removePod, answerOf, listAddresses } = await startWithPod();
+  expect(await answerOf('first')).toBe('10.16.0.2');
+  await addPod('second');
+  await expect.poll(() => network.applied).toEqual(['shop/first', 'shop/second']);
+  await removePod('first');
+  await expect.poll(() => network.applied).toEqual(['shop/second']);
+  await expect.poll(listAddresses).toEqual(['10.16.0.3']);
+  expect(network.unwritten).toEqual([]);
+});
+
+it('lists the store once, however many pods come', async () => {
+  const { network, addPod, countLists } = await startWithPod();
+  const before = countLists();
+  for (let number = 0; number < 20; number++) await addPod(`more-${number}`);
+  await expect.poll(() => network.applied.length).toBe(21);
+  expect(countLists()).toBe(before);
+});
+
+it.each(['conflict', 'answer-lost', 'request-lost', 'unavailable'] as const)(
+  'looks at everything again after a write with the fault %s, and gives no address to two',
+  async (fault) => {
+    const { network, addPod, failOnce, countLists, listAddresses } = await startWithPod();
+    const before = countLists();
+    failOnce(fault);
+    await addPod('second');
+    await addPod('third');
+    await expect.poll(() => network.applied).toEqual(['shop/first', 'shop/second', 'shop/third']);
+    expect(countLists()).toBeGreaterThan(before);
+    expect(await listAddresses()).toEqual(['10.16.0.2', '10.16.0.3', '10.16.0.4']);
+    expect(network.unwritten).toEqual([]);
+  },
+);
+
+it('looks at everything again where another one has handed out addresses', async () => {
+  const { network, addPod, other, countLists } = await startWithPod();
+  const before = countLists();
+  await other.put(keys.ovnGeneration, 'another');
+  await addPod('second');
+  await expect.poll(() => network.applied).toEqual(['shop/first', 'shop/second']);
+  expect(countLists()).toBeGreaterThan(before);
+});
+
+it('writes how many addresses of a subnet are used', async () => {
+  const { addPod, removePod, usedOf } = await startWithPod();
+  await addPod('second');
+  await expect.poll(() => usedOf('ovn-default')).toBe(2);
+  await removePod('first');
+  await expect.poll(() => usedOf('ovn-default')).toBe(1);
+});
+
+it('follows a subnet that comes, and one that cannot be made', async () => {
+  const { loop, other, usedOf } = await startWithPod();
+  const source = createStoreSource({ store: other, root: keys.root, clock: systemClock });
+  const { object } = (await source.get({
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'Subnet',
+    name: 'ovn-default',
+  }))!;
+  const subnet = object as Subnet;
+  const metadata = { name: 'second' };
+  await source.save(
+    Object.assign({}, subnet, { metadata, spec: { ...subnet.spec, default: false } }),
+    undefined,
+  );
+  const message =
+    'OVN_CONFLICT: Subnet second: spec.cidrBlock: 10.16.0.0/24 overlaps 10.16.0.0/24 of spec.cidrBlock of Subnet ovn-default in the VPC ovn-cluster';
+  await expect.poll(() => loop.problems).toEqual([message]);
+  await expect.poll(() => usedOf('second')).toBe(0);
+});
