@@ -113,6 +113,26 @@ test('pod delete takes a node too, and refuses one where the pod is not', async 
   );
 });
 
+test('the agent gets annotations as containerd hands them on, and the UID of each pod', async () => {
+  const seen = new Set<string>();
+  for (const [node, address] of [
+    ['node1', '10.244.200.7'],
+    ['node2', '10.244.210.7'],
+  ] as const) {
+    await pod('add', node, 'shop/asks', '--annotation', `cni.projectcalico.org/ipAddrs=["${address}"]`);
+    const own = (await readStatus()).pods.find((each) => each.name === 'asks');
+    assert.ok(own?.addresses.includes(address), own?.addresses.join());
+    const { endpoints } = JSON.parse(await onNode(node, 'pods', '-o', 'json')) as {
+      endpoints: { pod: { name: string; uid?: string } }[];
+    };
+    const { uid = '' } = endpoints.find((each) => each.pod.name === 'asks')!.pod;
+    assert.match(uid, /^[0-9a-f-]{36}$/);
+    seen.add(uid);
+    await pod('delete', 'shop/asks');
+  }
+  assert.equal(seen.size, 2);
+});
+
 test('get lists what delete then takes away', async () => {
   assert.match(await onNode('node2', 'get', 'networkpolicies', '-A'), /^shop +db /m);
   assert.equal(await onNode('node2', 'delete', '-f', file), 'networkpolicies/shop/db deleted\n');

@@ -83,7 +83,7 @@ export async function createTestbed(options: TestbedOptions = {}): Promise<Testb
 function shapeOf(options: TestbedOptions): Shape {
   const keys = Object.keys(defaultShape) as (keyof Shape)[];
   const given = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);
-  const families = options.model !== 'sdn' && hasIpv6() ? 'dual' : 'ipv4';
+  const families = (options.model ?? 'routed') === 'routed' && hasIpv6() ? 'dual' : 'ipv4';
   return { ...defaultShape, families, ...(Object.fromEntries(given) as Partial<Shape>) };
 }
 
@@ -125,9 +125,13 @@ async function fill(
       ...describeNetworking(shape, record.paths.node(node.name)),
       ...config,
     });
-  if (shape.model === 'sdn')
+  if (shape.model !== 'routed')
     await step(`Open vSwitch on ${count(shape.nodes, 'node')}, datapath ${chooseDatapath()}`, () =>
       allOrFirstFailure(testbed.nodes.map(({ openVSwitch }) => openVSwitch!.start(signal))),
+    );
+  if (shape.model === 'ovn')
+    await step(`OVN with ${count(shape.nodes, 'chassis', '')}, tunnels of ${shape.encapsulation}`, () =>
+      startOvn(testbed, signal),
     );
   await step(`${count(shape.nodes, 'agent')} ready`, (report) => startAgents(testbed, report, signal));
   if (shape.pods > 0)
@@ -138,14 +142,21 @@ async function fill(
 }
 
 /** The part of an agent's configuration that depends on the model. */
-function describeNetworking({ model, mode }: Shape, { ovsRunDir }: NodePaths): ConfigAdditions {
-  if (model === 'routed') return { networks: [{ name: networkName, model }] };
-  const { clusterNetwork, serviceNetwork } = sdnNetwork;
-  const options = { mode, clusterNetworks: [clusterNetwork], serviceNetwork, datapath: chooseDatapath() };
-  return { networks: [{ name: networkName, model, options }], openvswitch: { runDir: ovsRunDir } };
+function describeNetworking(shape: Shape, { ovsRunDir }: NodePaths): ConfigAdditions {
+  const network = { name: networkName, model: shape.model };
+  if (shape.model === 'routed') return { networks: [network] };
+  const options = { ...optionsOf(shape), datapath: chooseDatapath() };
+  return { networks: [{ ...network, options }], openvswitch: { runDir: ovsRunDir } };
 }
 
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+function optionsOf({ model, mode, encapsulation }: Shape): Readonly<Record<string, unknown>> {
+  if (model === 'ovn') return { encapsulation };
+  const { clusterNetwork, serviceNetwork } = sdnNetwork;
+  return { mode, clusterNetworks: [clusterNetwork], serviceNetwork };
+}
+
+const count = (number: number, what: string, plural = 's'): string =>
+  `${number} ${what}${number === 1 ? '' : plural}`;
 
 const describeNodes = ({ nodes, subnets }: Shape): string =>
   `${count(nodes, 'node')}${subnets > 1 ? ` in ${subnets} subnets` : ''}`;
@@ -170,7 +181,7 @@ async function wire(
     const namespaces = new Map(topology.nodes.map(({ name }) => [name, make(name)]));
     fabric.inside(() => setRouter(topology.segments.length > 1));
     await batch(fabric, planFabric(topology, podRanges(current.shape), paths.namespace));
-    const hasBridge = current.shape.model === 'sdn' && chooseDatapath() === 'netdev';
+    const hasBridge = current.shape.model !== 'routed' && chooseDatapath() === 'netdev';
     for (const node of topology.nodes)
       await batch(namespaces.get(node.name)!, hasBridge ? planCable() : planUplink(node));
     return { fabric, namespaces };
@@ -203,6 +214,11 @@ async function startStore(testbed: Testbed, shape: Shape, signal: AbortSignal): 
   } finally {
     await store.close();
   }
+}
+
+async function startOvn({ ovn, nodes }: Testbed, signal: AbortSignal): Promise<void> {
+  await ovn!.start(signal);
+  await allOrFirstFailure(nodes.map(({ ovnController }) => ovnController!.start(signal)));
 }
 
 async function startAgents(

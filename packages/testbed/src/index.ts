@@ -16,11 +16,21 @@ export { hasEtcd } from './programs.js';
 export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './record.js';
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';
-export { type PodName, type PodPort, readLabels, readPodName, readPorts } from './pod-spec.js';
+export {
+  type PodName,
+  type PodPort,
+  readAnnotations,
+  readLabels,
+  readPodName,
+  readPorts,
+} from './pod-spec.js';
 export { environmentOf, type TestbedSwitch } from './run/open-vswitch.js';
+export { type OvnDatabase, ovnEnvironmentOf, type TestbedOvn } from './run/ovn.js';
 export type { PodRequest, TestbedPod } from './run/pods.js';
 export type { TestbedStore } from './run/store.js';
 export {
+  encapsulationChoices,
+  type Encapsulation,
   fabrics,
   type Fabric,
   type Families,

@@ -15,6 +15,8 @@ export interface Paths {
   /** etcd's data, or the embedded store itself. */
   readonly store: string;
   readonly storeLog: string;
+  /** Of OVN's central part: sockets, databases, logs. */
+  readonly ovnRunDir: string;
   /** The last result of `podwire connectivity test`. */
   readonly connectivity: string;
   readonly node: (name: string) => NodePaths;
@@ -47,6 +49,7 @@ export function pathsBelow(directory: string): Paths {
     podNamespace: (namespace, name) => at('ns', 'pods', `${namespace}_${name}`),
     store: at('store'),
     storeLog: at('store.log'),
+    ovnRunDir: at('ovn'),
     connectivity: at('connectivity.json'),
     node: (name) => pathsOfNode(at('nodes', name)),
   };

@@ -12,7 +12,8 @@ export interface PodName {
   readonly name: string;
 }
 
-const most = { labels: 256, ports: 256 } as const;
+/** `annotationBytes`: as Kubernetes has it. */
+const most = { labels: 256, ports: 256, annotationBytes: 256 << 10 } as const;
 /** Namespaces (RFC 1123). */
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** The file that pins the network namespace has both names, so a pod's may not have the 253 characters of Kubernetes. */
@@ -40,27 +41,47 @@ export function checkPodName({ namespace, name }: PodName): void {
 /** @param texts `KEY=VALUE`; the value may be empty. @throws PodwireError REQUEST_INVALID */
 export function readLabels(texts: readonly string[]): Readonly<Record<string, string>> {
   if (texts.length > most.labels) refuse(`a pod has at most ${most.labels} labels`);
-  const labels = new Map<string, string>();
-  for (const text of texts) {
-    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (key === undefined || value === undefined) refuse(`${quote(text)} is no label: write KEY=VALUE`);
-    checkLabel(key, value);
-    if (labels.has(key)) refuse(`the label ${key} is given twice`);
-    labels.set(key, value);
+  const labels = readPairs(texts, 'label');
+  for (const [key, value] of labels) {
+    checkKey(key, 'label');
+    if (value !== '' && !labelName.test(value))
+      refuse(`${quote(value)} is no value of a label: up to 63 of letters, digits, -, _ and .`);
   }
   return Object.fromEntries(labels);
 }
 
-function checkLabel(key: string, value: string): void {
+/** @param texts `KEY=VALUE`; the value may be any text. @throws PodwireError REQUEST_INVALID */
+export function readAnnotations(texts: readonly string[]): Readonly<Record<string, string>> {
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (size > most.annotationBytes) refuse('annotations of a pod have at most 256 KiB');
+  const annotations = readPairs(texts, 'annotation');
+  for (const key of annotations.keys()) checkKey(key, 'annotation');
+  return Object.fromEntries(annotations);
+}
+
+type Pair = 'label' | 'annotation';
+
+function readPairs(texts: readonly string[], what: Pair): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (key === undefined || value === undefined) refuse(`${quote(text)} is no ${what}: write KEY=VALUE`);
+    if (pairs.has(key)) refuse(`the ${what} ${key} is given twice`);
+    pairs.set(key, value);
+  }
+  return pairs;
+}
+
+function checkKey(key: string, what: Pair): void {
   const at = key.indexOf('/');
   const prefixed = at >= 0;
   if ((prefixed && !labelPrefix.test(key.slice(0, at))) || !labelName.test(key.slice(at + 1)))
     refuse(
-      `${quote(key)} is no key of a label: [PREFIX/]NAME, the name up to 63 of letters, digits, -, _ and .`,
+      `${quote(key)} is no key of ${articles[what]} ${what}: [PREFIX/]NAME, the name up to 63 of letters, digits, -, _ and .`,
     );
-  if (value !== '' && !labelName.test(value))
-    refuse(`${quote(value)} is no value of a label: up to 63 of letters, digits, -, _ and .`);
 }
+
+const articles = { label: 'a', annotation: 'an' } as const;
 
 /** @param texts `NAME:PROTOCOL:NUMBER`. @throws PodwireError REQUEST_INVALID */
 export function readPorts(texts: readonly string[]): readonly PodPort[] {

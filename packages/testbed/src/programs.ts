@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PodwireError } from '@podwire/errors';
 import { findProgram, isExecutable } from '@podwire/linux';
-import type { Shape } from './shape.js';
+import type { Model, Shape } from './shape.js';
 
 export interface Programs {
   readonly ip: string;
@@ -14,6 +14,8 @@ export interface Programs {
   readonly plugins: string;
   /** Only where the model needs it. */
   readonly openVSwitch: OpenVSwitchPrograms | undefined;
+  /** Only where the model needs it. */
+  readonly ovn: OvnPrograms | undefined;
 }
 
 export interface OpenVSwitchPrograms {
@@ -22,6 +24,15 @@ export interface OpenVSwitchPrograms {
   /** Makes a database. */
   readonly tool: string;
   readonly vsctl: string;
+}
+
+export interface OvnPrograms {
+  readonly northd: string;
+  readonly controller: string;
+  /** Of the northbound database. */
+  readonly nbctl: string;
+  /** Of the southbound database. */
+  readonly sbctl: string;
 }
 
 /** This package: the nearest directory above with a package.json, whether the sources run or what was built of them. */
@@ -64,25 +75,49 @@ export function findPrograms(
     etcd: store === 'etcd' ? requireProgram('etcd', 'etcd-server', ', or take --store embedded') : undefined,
     podwire: path.join(binDirectory, 'podwire'),
     plugins: binDirectory,
-    openVSwitch: model === 'sdn' ? findOpenVSwitch() : undefined,
+    ...findModelPrograms(model),
   };
 }
 
-function findOpenVSwitch(): OpenVSwitchPrograms {
-  const find = (name: string): string => requireProgram(name, 'openvswitch-switch');
+/** @param directories those of `PATH` when absent. @throws PodwireError PREREQUISITE_MISSING naming Debian's package */
+export function findModelPrograms(
+  model: Model,
+  directories?: readonly string[],
+): Pick<Programs, 'openVSwitch' | 'ovn'> {
+  const find = (debianPackage: string, name: string): string =>
+    requireProgram(name, debianPackage, '', directories);
   return {
-    database: find('ovsdb-server'),
-    daemon: find('ovs-vswitchd'),
-    tool: find('ovsdb-tool'),
-    vsctl: find('ovs-vsctl'),
+    openVSwitch: model === 'routed' ? undefined : findOpenVSwitch(find),
+    ovn: model === 'ovn' ? findOvn(find) : undefined,
   };
 }
+
+type Find = (debianPackage: string, name: string) => string;
+
+const findOpenVSwitch = (find: Find): OpenVSwitchPrograms => ({
+  database: find('openvswitch-switch', 'ovsdb-server'),
+  daemon: find('openvswitch-switch', 'ovs-vswitchd'),
+  tool: find('openvswitch-switch', 'ovsdb-tool'),
+  vsctl: find('openvswitch-switch', 'ovs-vsctl'),
+});
+
+const findOvn = (find: Find): OvnPrograms => ({
+  northd: find('ovn-central', 'ovn-northd'),
+  controller: find('ovn-host', 'ovn-controller'),
+  nbctl: find('ovn-common', 'ovn-nbctl'),
+  sbctl: find('ovn-common', 'ovn-sbctl'),
+});
 
 /** Reports if a testbed can have a real etcd on this machine. */
 export const hasEtcd = (): boolean => findProgram('etcd') !== undefined;
 
-function requireProgram(name: string, debianPackage: string, otherwise = ''): string {
-  const found = findProgram(name);
+function requireProgram(
+  name: string,
+  debianPackage: string,
+  otherwise = '',
+  directories?: readonly string[],
+): string {
+  const found = findProgram(name, directories);
   if (found !== undefined) return found;
   const message = `the program ${name} is not installed: apt-get install ${debianPackage}${otherwise}`;
   throw new PodwireError('PREREQUISITE_MISSING', message);

@@ -16,6 +16,9 @@ export interface PodRecord {
   /** Policy selects it by them. Absent in records of version 0.1.0. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly ports?: readonly PodPort[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** A pod that comes again under its name has another one. Absent in records of version 0.1.0. */
+  readonly uid?: string;
   /** Empty until its ADD has succeeded. */
   readonly addresses: readonly string[];
 }

@@ -12,12 +12,16 @@ export const familyChoices: readonly Families[] = ['dual', 'ipv4', 'ipv6'];
 export const storeKinds: readonly StoreKind[] = ['etcd', 'embedded'];
 
 /** The network model of the agents. */
-export type Model = 'routed' | 'sdn';
-export const modelChoices: readonly Model[] = ['routed', 'sdn'];
+export type Model = 'routed' | 'sdn' | 'ovn';
+export const modelChoices: readonly Model[] = ['routed', 'sdn', 'ovn'];
 
 /** How the model sdn keeps namespaces apart. */
 export type SdnMode = 'subnet' | 'multitenant';
 export const sdnModes: readonly SdnMode[] = ['multitenant', 'subnet'];
+
+/** Of the tunnels between nodes of the model ovn. */
+export type Encapsulation = 'geneve' | 'vxlan';
+export const encapsulationChoices: readonly Encapsulation[] = ['geneve', 'vxlan'];
 
 export interface Shape {
   readonly nodes: number;
@@ -31,6 +35,8 @@ export interface Shape {
   readonly model: Model;
   /** Of the model sdn. Absent in records of version 0.1.0. */
   readonly mode?: SdnMode;
+  /** Of the model ovn. Absent in records of version 0.1.0. */
+  readonly encapsulation?: Encapsulation;
 }
 
 export const defaultName = 'default';
@@ -44,6 +50,7 @@ export const defaultShape: Shape = {
   subnets: 1,
   model: 'routed',
   mode: 'multitenant',
+  encapsulation: 'geneve',
 };
 
 /** ADDRESS/LENGTH per family. */
@@ -103,11 +110,17 @@ export function checkShape(name: string, shape: Shape): void {
   if (shape.subnets > 1 && shape.fabric === 'direct')
     refuse('direct routes end at the border of a subnet; take vxlan-cross-subnet for several');
   if (shape.model === 'sdn') checkSdn(shape);
+  if (shape.model === 'ovn') checkOvn(shape);
 }
 
 function checkSdn({ families, fabric }: Shape): void {
   if (families !== 'ipv4') refuse(`the model sdn has IPv4 alone, families is ${families}`);
   if (fabric !== 'vxlan') refuse(`the model sdn has the fabric vxlan alone, not ${fabric}`);
+}
+
+function checkOvn({ families, fabric }: Shape): void {
+  if (families === 'ipv6') refuse('tunnels of the model ovn need IPv4, families is ipv6');
+  if (fabric !== 'vxlan') refuse(`the model ovn has tunnels of its own, not the fabric ${fabric}`);
 }
 
 function refuse(message: string): never {
@@ -158,8 +171,11 @@ const pick = (families: readonly (4 | 6)[], ipv4: string, ipv6: string): FamilyA
 export const withoutLength = (text: string): string => text.replace(/\/.*/, '');
 
 /** The addresses of all pods. */
-export const podRanges = (shape: Shape): string[] =>
-  shape.model === 'sdn' ? [sdnNetwork.clusterNetwork] : planPools(shape).map(({ cidr }) => cidr);
+export function podRanges(shape: Shape): string[] {
+  if (shape.model === 'sdn') return [sdnNetwork.clusterNetwork];
+  if (shape.model === 'ovn') return planOvnNetwork(shape).pods;
+  return planPools(shape).map(({ cidr }) => cidr);
+}
 
 /** Those of OpenShift. */
 export const sdnNetwork = {
@@ -168,9 +184,22 @@ export const sdnNetwork = {
   serviceNetwork: '172.30.0.0/16',
 } as const;
 
-/** Stored pools. Nodes of the model sdn have subnets by objects. */
+/** Those of Kube-OVN 1.8; of IPv6 others, since fd00:10:N:: are the segments. */
+const ovnNetwork = {
+  pods: { ipv4: '10.16.0.0/16', ipv6: 'fd00:16::/112' },
+  join: { ipv4: '100.64.0.0/16', ipv6: 'fd00:100:64::/112' },
+} as const;
+
+/** CIDRs of the Subnets ovn-default and join, one of each family. */
+export function planOvnNetwork({ families }: Pick<Shape, 'families'>): { pods: string[]; join: string[] } {
+  const choose = ({ ipv4, ipv6 }: { ipv4: string; ipv6: string }): string[] =>
+    families === 'dual' ? [ipv4, ipv6] : [ipv4];
+  return { pods: choose(ovnNetwork.pods), join: choose(ovnNetwork.join) };
+}
+
+/** Stored pools. Nodes of the other models have subnets by objects. */
 export function planPools({ fabric, families, model }: Shape): PoolInput[] {
-  if (model === 'sdn') return [];
+  if (model !== 'routed') return [];
   const pool = (name: 'ipv4' | 'ipv6', cidr: string): PoolInput[] =>
     families === 'dual' || families === name
       ? [{ name, network: networkName, cidr, encapsulation: fabric, natOutgoing: true }]

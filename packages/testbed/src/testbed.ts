@@ -3,7 +3,7 @@ import { PodwireError } from '@podwire/errors';
 import { warmThreadPool } from '@podwire/linux';
 import { compact } from '@podwire/platform';
 import { openTestbedNamespace, type TestbedNamespace } from './net/namespaces.js';
-import { pathsOf } from './paths.js';
+import { type NodePaths, pathsOf } from './paths.js';
 import type { ConnectivityReport, ProbeOptions } from './probe/run.js';
 import { probeTestbed } from './probe/testbed.js';
 import { findPrograms, type Programs } from './programs.js';
@@ -18,7 +18,10 @@ import {
   removePod,
   type TestbedPod,
 } from './run/pods.js';
-import { createTestbedSwitch, type TestbedSwitch } from './run/open-vswitch.js';
+import { chassisCommands, createOvnController } from './run/chassis.js';
+import type { Daemon } from './run/daemon.js';
+import { chooseDatapath, createTestbedSwitch, type TestbedSwitch } from './run/open-vswitch.js';
+import { createTestbedOvn, type TestbedOvn } from './run/ovn.js';
 import { ensureNamespace } from './run/sdn-objects.js';
 import { createTestbedStore, type TestbedStore } from './run/store.js';
 import { type PlannedNode, planTopology, type Topology } from './shape.js';
@@ -31,6 +34,8 @@ export interface TestbedNode extends PlannedNode {
   readonly pods: PodRuntime;
   /** Where the model needs it. */
   readonly openVSwitch: TestbedSwitch | undefined;
+  /** Of the model ovn. */
+  readonly ovnController: Daemon | undefined;
 }
 
 export interface PodReference extends Pick<PodRecord, 'namespace' | 'name'> {
@@ -48,6 +53,8 @@ export interface Testbed {
   readonly nodes: readonly TestbedNode[];
   readonly pods: readonly TestbedPod[];
   readonly store: TestbedStore;
+  /** Of the model ovn. */
+  readonly ovn: TestbedOvn | undefined;
   /** @throws PodwireError NODE_UNKNOWN */
   node(name: string): TestbedNode;
   /** @throws PodwireError TESTBED_FAILED with the plugin's error */
@@ -79,13 +86,14 @@ export interface TestbedParts {
 /** Opens the handles of a testbed. */
 export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): Testbed {
   const { record, topology, programs, fabric } = parts;
-  const nodes = topology.nodes.map((node) => assembleNode(parts, node));
   const [segment] = topology.segments;
   const store = createTestbedStore({
     ...{ record, namespace: fabric, etcd: programs.etcd },
     kind: record.current.shape.store,
     gateway: segment!.gateway,
   });
+  const ovn = assembleOvn(parts, store.nameFor(segment!.gateway));
+  const nodes = topology.nodes.map((node) => assembleNode(parts, node, ovn));
   const nodeOf = (name: string): TestbedNode => {
     const found = nodes.find((each) => each.name === name);
     if (found !== undefined) return found;
@@ -102,7 +110,7 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
   };
   const testbed: Testbed = {
     ...{ name: record.current.name, directory: record.paths.directory },
-    ...{ topology, fabric, nodes, store, pods, node: nodeOf, release },
+    ...{ topology, fabric, nodes, store, ovn, pods, node: nodeOf, release },
     get record() {
       return record.current;
     },
@@ -113,16 +121,8 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
       pods.push(pod);
       return pod;
     },
-    async removePod({ namespace, name, node }: PodReference) {
-      const at = pods.findIndex(
-        (pod) =>
-          pod.namespace === namespace && pod.name === name && (node === undefined || pod.node === node),
-      );
-      const place = node === undefined ? '' : ` on ${node}`;
-      if (at < 0)
-        throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}${place}`, {
-          action: '`podwire testbed status` lists them.',
-        });
+    async removePod(reference: PodReference) {
+      const at = findPod(pods, reference);
       await removePod(record, pods[at]!, nodeOf(pods[at]!.node).pods);
       pods.splice(at, 1);
     },
@@ -136,6 +136,18 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
     },
   };
   return testbed;
+}
+
+/** @returns its index. @throws PodwireError POD_UNKNOWN */
+function findPod(pods: readonly PodRecord[], { namespace, name, node }: PodReference): number {
+  const at = pods.findIndex(
+    (pod) => pod.namespace === namespace && pod.name === name && (node === undefined || pod.node === node),
+  );
+  if (at >= 0) return at;
+  const place = node === undefined ? '' : ` on ${node}`;
+  throw new PodwireError('POD_UNKNOWN', `there is no pod ${namespace}/${name}${place}`, {
+    action: '`podwire testbed status` lists them.',
+  });
 }
 
 /** The model keeps pods apart by their namespaces. */
@@ -152,9 +164,16 @@ async function ensureNamespaceOf(
   }
 }
 
+function assembleOvn({ record, programs, fabric }: TestbedParts, store: string): TestbedOvn | undefined {
+  const { podwire, ovn, openVSwitch } = programs;
+  if (ovn === undefined || openVSwitch === undefined) return undefined;
+  return createTestbedOvn({ record, namespace: fabric, programs: { podwire, ovn, openVSwitch }, store });
+}
+
 function assembleNode(
   { record, programs, fabric, namespaces, ...parts }: TestbedParts,
   place: PlannedNode,
+  ovn: TestbedOvn | undefined,
 ): TestbedNode {
   const namespace = namespaces.get(place.name)!;
   const paths = record.paths.node(place.name);
@@ -163,15 +182,37 @@ function assembleNode(
     ...{ node: place, paths, record, namespace, entry },
     ...compact({ env }),
   });
-  const openVSwitch =
-    programs.openVSwitch &&
-    createTestbedSwitch({
-      ...{ node: place, paths, record, namespace, fabric },
-      ...{ ip: programs.ip, programs: programs.openVSwitch },
-    });
   return {
-    ...{ ...place, namespace, agent, openVSwitch },
+    ...{ ...place, namespace, agent },
+    ...assembleSwitches({ node: place, paths, record, namespace, fabric, programs }, ovn),
     pods: createPodRuntime(namespace, paths, programs.plugins),
+  };
+}
+
+interface NodeParts extends Pick<TestbedParts, 'record' | 'fabric' | 'programs'> {
+  readonly node: PlannedNode;
+  readonly paths: NodePaths;
+  readonly namespace: TestbedNamespace;
+}
+
+function assembleSwitches(
+  { programs, ...parts }: NodeParts,
+  ovn: TestbedOvn | undefined,
+): Pick<TestbedNode, 'openVSwitch' | 'ovnController'> {
+  const { encapsulation = 'geneve' } = parts.record.current.shape;
+  const southbound = ovn?.southbound.endpoint;
+  const commands =
+    southbound === undefined
+      ? []
+      : chassisCommands({ node: parts.node, southbound, encapsulation, datapath: chooseDatapath() });
+  return {
+    openVSwitch:
+      programs.openVSwitch &&
+      createTestbedSwitch({ ...parts, ip: programs.ip, programs: programs.openVSwitch, commands }),
+    ovnController:
+      programs.ovn === undefined || southbound === undefined
+        ? undefined
+        : createOvnController({ ...parts, programs: programs.ovn, southbound }),
   };
 }
 

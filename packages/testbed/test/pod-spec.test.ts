@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readLabels, readPodName, readPorts } from '../src/pod-spec.js';
+import { readAnnotations, readLabels, readPodName, readPorts } from '../src/pod-spec.js';
 
 test.each([
   ['shop/web', { namespace: 'shop', name: 'web' }],
@@ -37,6 +37,25 @@ test.each([
   [Array.from({ length: 257 }, (_, index) => `l${index}=x`), 'at most 256 labels'],
 ])('labels %j are refused', (texts, why) => {
   expect(() => readLabels(texts)).toThrow(why);
+});
+
+test('annotations have any text as value', () => {
+  const texts = ['ovn.kubernetes.io/ip_address=10.16.0.9', 'note=a = b\nc', 'empty='];
+  expect(readAnnotations(texts)).toEqual({
+    'ovn.kubernetes.io/ip_address': '10.16.0.9',
+    note: 'a = b\nc',
+    empty: '',
+  });
+});
+
+test.each([
+  [['app'], '"app" is no annotation: write KEY=VALUE'],
+  [['a=1', 'a=2'], 'the annotation a is given twice'],
+  [['a b=1'], 'is no key of an annotation'],
+  [['__proto__=x'], 'is no key of an annotation'],
+  [['a=' + 'x'.repeat(256 << 10)], 'at most 256 KiB'],
+])('annotations %j are refused', (texts, why) => {
+  expect(() => readAnnotations(texts)).toThrow(why);
 });
 
 test('ports', () => {

@@ -5,9 +5,11 @@ import {
   checkShape,
   fabrics,
   familyChoices,
+  planOvnNetwork,
   planPools,
   planTopology,
   podName,
+  podRanges,
   type Shape,
   defaultShape,
   withoutLength,
@@ -58,6 +60,25 @@ describe('a topology', () => {
   });
 });
 
+test('no node and no gateway has an address of pods or of the subnet join in the model ovn', () => {
+  fc.assert(
+    fc.property(shapes, fc.constantFrom('ipv4', 'dual'), (some, families) => {
+      const shape: Shape = { ...some, model: 'ovn', families };
+      const { pods, join } = planOvnNetwork(shape);
+      expect(podRanges(shape)).toEqual(pods);
+      expect(planPools(shape)).toEqual([]);
+      const { nodes, segments } = planTopology(shape);
+      const places = [...nodes.map(({ addresses }) => addresses), ...segments.map(({ gateway }) => gateway)];
+      const ranges = [...pods, ...join].map((cidr) => parsePrefix(cidr));
+      expect(ranges).toHaveLength(families === 'dual' ? 4 : 2);
+      const taken = places
+        .flatMap((each) => Object.values(each) as string[])
+        .filter((text) => ranges.some((range) => containsAddress(range, parseAddress(withoutLength(text)))));
+      expect(taken).toEqual([]);
+    }),
+  );
+});
+
 describe('what cannot be', () => {
   const refuse = (change: Partial<Shape>, name = 'x'): string => {
     try {
@@ -75,6 +96,11 @@ describe('what cannot be', () => {
     expect(refuse({ pods: 101 })).toMatch('pods must be a number from 0 to 100');
     expect(refuse({ subnets: 4 })).toBe('4 subnets need as many nodes, there are 3');
     expect(refuse({ subnets: 2, fabric: 'direct' })).toMatch('take vxlan-cross-subnet');
+    expect(refuse({ model: 'ovn', families: 'ipv6' })).toBe(
+      'tunnels of the model ovn need IPv4, families is ipv6',
+    );
+    expect(refuse({ model: 'ovn', fabric: 'direct' })).toMatch('tunnels of its own, not the fabric direct');
+    expect(refuse({ model: 'ovn', subnets: 2 })).toBe('');
     for (const name of ['', '..', 'A', 'a/b', '-a', 'a'.repeat(33)])
       expect(refuse({}, name)).toMatch('is no name');
   });

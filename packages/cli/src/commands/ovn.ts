@@ -10,7 +10,7 @@ interface ShowOptions {
   readonly timeout: number;
 }
 
-/** Where Debian's OVN has it. */
+/** Where Debian's OVN has it, unless the variable of ovn-nbctl(8) names another place. */
 const usualEndpoint = 'unix:/run/ovn/ovnnb_db.sock';
 
 export function define(command: Command, io: Io): void {
@@ -21,7 +21,11 @@ export function define(command: Command, io: Io): void {
     .description(
       'Shows the logical network as the objects in the store want it, and marks what is otherwise in OVN’s northbound database. Ends with code 4 if anything is, or if objects contradict each other. Changes nothing.',
     )
-    .option('--northbound <endpoints>', `the database: unix:PATH, tcp:HOST:PORT (${usualEndpoint})`, readList)
+    .option(
+      '--northbound <endpoints>',
+      `the database: unix:PATH, tcp:HOST:PORT ($OVN_NB_DB, or ${usualEndpoint})`,
+      readList,
+    )
     .option('--timeout <seconds>', 'how long to wait for store and database', readSeconds, 10)
     .action(() => run(show, io));
   addOutput(addStore(show));
@@ -32,8 +36,10 @@ export function define(command: Command, io: Io): void {
   ]);
 }
 
+const usualEndpoints = ({ env }: Io): readonly string[] => readList(env['OVN_NB_DB'] || usualEndpoint);
+
 async function run(command: Command, io: Io): Promise<void> {
-  const { northbound = [usualEndpoint], timeout } = optionsOf(command) as unknown as ShowOptions;
+  const { northbound = usualEndpoints(io), timeout } = optionsOf(command) as unknown as ShowOptions;
   const place = await requireCluster(command, io);
   const [
     { showLogicalNetwork },

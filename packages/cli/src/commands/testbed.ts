@@ -1,6 +1,7 @@
 import { compact } from '@podwire/platform';
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  encapsulationChoices,
   fabrics,
   familyChoices,
   modelChoices,
@@ -12,6 +13,7 @@ import {
 } from '@podwire/testbed/shape';
 import { addExamples, addOutput, optionsOf, outputOf } from '../command.js';
 import type { Io } from '../io.js';
+import { centralDaemons, nodeDaemons, readDaemonName } from '../testbed/daemon-names.js';
 
 export function define(command: Command, io: Io): void {
   command.description(
@@ -56,6 +58,11 @@ function defineUp(parent: Command, io: Io): void {
         .choices(sdnModes)
         .default(defaultShape.mode),
     )
+    .addOption(
+      new Option('--encapsulation <kind>', 'of the tunnels between nodes of the model ovn')
+        .choices(encapsulationChoices)
+        .default(defaultShape.encapsulation),
+    )
     .addOption(new Option('--testbed <name>', 'its name').default(defaultName))
     .addOption(earlierName())
     .option('--foreground', 'remove it on Ctrl-C')
@@ -66,6 +73,7 @@ function defineUp(parent: Command, io: Io): void {
     ['podwire testbed up --nodes 4 --subnets 2 --fabric vxlan-cross-subnet', ''],
     ['podwire testbed up --nodes 20 --pods 5 --families ipv6 --testbed large', ''],
     ['podwire testbed up --model sdn --mode subnet', 'with an Open vSwitch on each node'],
+    ['podwire testbed up --nodes 2 --model ovn --encapsulation vxlan', 'with OVN as well'],
   ]).addHelpText('after', '\nExit code 4: it is up, but not all pods reach each other.');
 }
 
@@ -80,8 +88,8 @@ async function runUp(command: Command, io: Io): Promise<void> {
     foreground?: boolean;
   };
   const { bringUpTestbed } = await import('../testbed/up.js');
-  const { nodes, fabric, store, families, pods, subnets, model, mode } = options;
-  const chosen = compact({ families, mode });
+  const { nodes, fabric, store, families, pods, subnets, model, mode, encapsulation } = options;
+  const chosen = compact({ families, mode, encapsulation });
   return bringUpTestbed(io, {
     ...{
       name: nameOf(command) ?? defaultName,
@@ -140,7 +148,10 @@ function defineStatus(parent: Command, io: Io): void {
   addExamples(status, [
     ['podwire testbed status', ''],
     ['podwire testbed status -o json', ''],
-  ]).addHelpText('after', '\nExit code 4: an agent or the store does not run, or is not ready.');
+  ]).addHelpText(
+    'after',
+    '\nExit code 4: an agent, the store, or a daemon of the model does not run, or is not ready.',
+  );
 }
 
 async function runStatus(command: Command, io: Io): Promise<void> {
@@ -195,22 +206,28 @@ function definePodAdd(parent: Command, io: Io): void {
     .argument('<pod>', 'NAMESPACE/NAME; NAME alone is of the namespace default')
     .option('--label <key=value>', 'a label; may be given again', collect)
     .option('--port <name:protocol:number>', 'a named port; may be given again', collect)
+    .option('--annotation <key=value>', 'an annotation of the pod; may be given again', collect)
     .action((node: string, pod: string) => runPodAdd(add, io, node, pod));
   addOutput(addTestbed(add));
   addExamples(add, [
     ['podwire testbed pod add node1 shop/web --label app=web --port http:tcp:8080', ''],
     ['podwire testbed pod add node2 shop/db --label app=db -o json', 'with its addresses and its namespace'],
+    [
+      'podwire testbed pod add node1 shop/cache --annotation ovn.kubernetes.io/ip_address=10.16.0.99',
+      'in a testbed of the model ovn',
+    ],
   ]);
 }
 
 async function runPodAdd(command: Command, io: Io, node: string, pod: string): Promise<void> {
-  const { label = [], port = [] } = optionsOf(command) as {
-    label?: readonly string[];
-    port?: readonly string[];
-  };
+  const {
+    label: labels = [],
+    port: ports = [],
+    annotation: annotations = [],
+  } = optionsOf(command) as Partial<Record<'label' | 'port' | 'annotation', readonly string[]>>;
   const { addTestbedPod } = await import('../testbed/pod.js');
   const json = outputOf(command) === 'json';
-  return addTestbedPod(io, { name: nameOf(command), node, pod, labels: label, ports: port, json });
+  return addTestbedPod(io, { name: nameOf(command), node, pod, labels, ports, annotations, json });
 }
 
 function definePodDelete(parent: Command, io: Io): void {
@@ -238,32 +255,36 @@ async function runPodDelete(command: Command, io: Io, words: readonly string[]):
   return deleteTestbedPod(io, { name: nameOf(command), pod, json, ...compact({ node }) });
 }
 
-/** Daemons that `restart` can start again. */
-const restartable = ['agent', 'ovs-vswitchd', 'ovsdb-server'] as const;
-type Restartable = (typeof restartable)[number];
-
 function defineRestart(parent: Command, io: Io): void {
   const restart = parent
     .command('restart')
-    .summary('end an agent or a switch and start it again')
+    .summary('end a daemon and start it again')
     .description(
-      'Ends the agent of a node, or a server of its Open vSwitch, and starts it again. When it ends, the new one serves.',
+      'Ends the agent of a node, a daemon of its Open vSwitch or of its OVN, or one of OVN’s central part, and starts it again. When it ends, the new one serves.',
     )
-    .argument('<node>', 'whose agent or switch')
-    .addArgument(new Argument('<what>', 'what is started again').choices(restartable))
+    .argument(
+      '<words...>',
+      `NODE and one of ${nodeDaemons.join(', ')}; or, of the central part of OVN, ${centralDaemons.join(', ')} alone`,
+    )
     .option('--kill', 'SIGKILL, in the middle of what it does, instead of asking it to end')
-    .action((node: string, what: Restartable) => runRestart(restart, io, node, what));
+    .action((words: string[]) => runRestart(restart, io, words));
   addOutput(addTestbed(restart));
   addExamples(restart, [
     ['podwire testbed restart node1 agent', ''],
     ['podwire testbed restart node2 agent --kill', ''],
-    ['podwire testbed restart node1 ovs-vswitchd --kill', 'in a testbed of the model sdn'],
+    ['podwire testbed restart node1 ovs-vswitchd --kill', 'in a testbed of the models sdn and ovn'],
+    ['podwire testbed restart ovn-northd', 'in a testbed of the model ovn'],
   ]);
 }
 
-async function runRestart(command: Command, io: Io, node: string, what: Restartable): Promise<void> {
+async function runRestart(command: Command, io: Io, words: readonly string[]): Promise<void> {
   const { kill } = optionsOf(command) as { kill?: boolean };
+  const daemon = readDaemonName(words);
+  if (daemon === undefined)
+    return command.error(
+      `error: name a node and one of ${nodeDaemons.join(', ')}; or one of ${centralDaemons.join(', ')}`,
+    );
   const { restartDaemon } = await import('../testbed/restart.js');
   const json = outputOf(command) === 'json';
-  return restartDaemon(io, { name: nameOf(command), node, what, kill: kill === true, json });
+  return restartDaemon(io, { name: nameOf(command), daemon, kill: kill === true, json });
 }

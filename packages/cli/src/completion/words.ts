@@ -1,6 +1,7 @@
 /** The commands and their options as data, for the scripts that complete them. */
 import { compact } from '@podwire/platform';
 import type { Command, Option } from 'commander';
+import { centralDaemons, nodeDaemons } from '../testbed/daemon-names.js';
 import type { NameKind } from './complete.js';
 
 export interface OptionWords {
@@ -73,12 +74,13 @@ const namesOfOptions: Readonly<Record<string, NameKind>> = {
   '--node name': 'nodes',
 };
 
-/** The tool behind `podwire cni` reads its own words. */
+/** Commands that read their own words, as the tool behind `podwire cni` does. */
 const wordsOfArguments: Readonly<Record<string, readonly string[]>> = {
   cni: ['add', 'del', 'check', 'gc', 'status'],
   completion: ['bash', 'zsh', 'fish'],
   explain: ['node'],
   trace: ['last'],
+  'testbed restart': [...nodeDaemons, ...centralDaemons],
 };
 
 function wordsOf(command: Command, program: Command): CommandWords['words'] {
@@ -103,6 +105,7 @@ const argumentOfCommands: Readonly<Record<string, CommandWords['argument']>> = {
   cp: ['file'],
   down: ['pods', 'file'],
   'pool create': [],
+  'testbed restart': ['nodes'],
 };
 
 function argumentOf(command: Command, program: Command): CommandWords['argument'] {

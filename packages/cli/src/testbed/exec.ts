@@ -8,6 +8,7 @@ import {
   type FamilyAddresses,
   fabricName,
   openTestbed,
+  ovnEnvironmentOf,
   type Testbed,
   type TestbedNamespace,
 } from '@podwire/testbed';
@@ -26,13 +27,18 @@ export async function execInTestbed(io: Io, { name, where, argv }: ExecCall): Pr
   try {
     const { namespace, node, gateway } = find(testbed, where);
     const [program = '', ...args] = argv;
-    const { agent, openVSwitch } = node === undefined ? {} : testbed.node(node);
+    const { agent, openVSwitch, ovnController } = node === undefined ? {} : testbed.node(node);
     const env = {
       ...io.env,
       PATH: `${checkoutFile('bin')}:${io.env['PATH'] ?? ''}`,
       PODWIRE_TESTBED: testbed.name,
       ...compact({ PODWIRE_SOCKET: agent?.apiSocket }),
+      ...testbed.ovn?.environment,
       ...(openVSwitch === undefined ? {} : environmentOf(openVSwitch.runDir)),
+      // There ovn-appctl(8) asks the ovn-controller of the node.
+      ...(ovnController === undefined || openVSwitch === undefined
+        ? {}
+        : ovnEnvironmentOf(openVSwitch.runDir)),
       ...(gateway === undefined ? {} : { PODWIRE_STORE: testbed.store.nameFor(gateway) }),
     };
     io.exitCode = await untilEnd(io, namespace.spawn(program, args, { stdio: 'inherit', env }));

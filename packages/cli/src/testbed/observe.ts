@@ -8,9 +8,11 @@ import {
   type PodRecord,
   type Shape,
   type Testbed,
+  type TestbedOvn,
   type TestbedSwitch,
 } from '@podwire/testbed';
 import type { StatusView } from '../api/shapes.js';
+import type { CentralDaemon } from './daemon-names.js';
 
 export interface NodeState {
   readonly name: string;
@@ -27,9 +29,11 @@ export interface NodeState {
     /** Bytes. */
     readonly memory?: number;
   };
-  /** Where its Open vSwitch has its sockets, and how that is; only of the model sdn. */
+  /** Where its Open vSwitch has its sockets, and how that is; only of the models sdn and ovn. */
   readonly ovsRunDir?: string;
   readonly openVSwitch?: Readonly<Record<'ovs-vswitchd' | 'ovsdb-server', DaemonState>>;
+  /** Only of the model ovn. */
+  readonly ovnController?: DaemonState;
   readonly blocks: readonly string[];
   readonly pods: number;
 }
@@ -37,6 +41,7 @@ export interface NodeState {
 export interface PodState extends PodRecord {
   readonly labels: Readonly<Record<string, string>>;
   readonly ports: NonNullable<PodRecord['ports']>;
+  readonly annotations: Readonly<Record<string, string>>;
   /** Path of its network namespace. */
   readonly netns: string;
 }
@@ -49,6 +54,10 @@ export interface TestbedState {
   readonly shape: Shape;
   /** `embedded` has no process. */
   readonly store: { readonly kind: string; readonly state: DaemonState };
+  /** Endpoints of OVN's databases, `unix:PATH`, and how its central part is; only of the model ovn. */
+  readonly northbound?: string;
+  readonly southbound?: string;
+  readonly ovn?: Readonly<Record<CentralDaemon, DaemonState>>;
   readonly nodes: readonly NodeState[];
   readonly pods: readonly PodState[];
 }
@@ -58,21 +67,37 @@ export async function observeTestbed(testbed: Testbed): Promise<TestbedState> {
   return {
     ...{ name, directory, createdAt: record.createdAt, shape: record.shape },
     store: { kind: store.kind, state: store.kind === 'etcd' ? store.server.state() : 'running' },
+    ...(testbed.ovn === undefined ? {} : observeOvn(testbed.ovn)),
     nodes: await Promise.all(testbed.nodes.map((node) => observeNode(testbed, node))),
     pods: record.pods.map((pod) => viewPod(testbed, pod)),
   };
 }
 
+const observeOvn = ({
+  northbound,
+  southbound,
+  northd,
+  controller,
+}: TestbedOvn): Pick<TestbedState, 'northbound' | 'southbound' | 'ovn'> => ({
+  ...{ northbound: northbound.endpoint, southbound: southbound.endpoint },
+  ovn: {
+    ...{ northbound: northbound.server.state(), southbound: southbound.server.state() },
+    ...{ 'ovn-northd': northd.state(), controller: controller.state() },
+  },
+});
+
 /** Without the handle of an open pod. */
 export function viewPod({ name: testbed }: Pick<Testbed, 'name'>, pod: PodRecord): PodState {
-  const { namespace, name, node, containerId, labels = {}, ports = [], addresses } = pod;
+  const { namespace, name, node, containerId, uid, addresses } = pod;
+  const { labels = {}, ports = [], annotations = {} } = pod;
   const netns = pathsOf(testbed).podNamespace(namespace, name);
-  return { namespace, name, node, containerId, labels, ports, addresses, netns };
+  const facts = { labels, ports, annotations, addresses, netns };
+  return { namespace, name, node, containerId, ...compact({ uid }), ...facts };
 }
 
 async function observeNode(
   { record }: Testbed,
-  { name, segment, addresses, agent, namespace, openVSwitch }: Testbed['nodes'][number],
+  { name, segment, addresses, agent, namespace, openVSwitch, ovnController }: Testbed['nodes'][number],
 ): Promise<NodeState> {
   const state = agent.state();
   const status = state === 'running' ? await askStatus(name, agent.apiSocket) : undefined;
@@ -85,6 +110,7 @@ async function observeNode(
       ...compact({ problem: status?.problem ?? undefined }),
     },
     ...(openVSwitch === undefined ? {} : observeSwitch(openVSwitch)),
+    ...compact({ ovnController: ovnController?.state() }),
     blocks: (status?.networks ?? []).flatMap(({ blocks }) => blocks),
     pods: record.pods.filter(({ node }) => node === name).length,
   };
@@ -113,10 +139,10 @@ async function askStatus(node: string, socket: string): Promise<StatusView | und
 }
 
 /** Everything runs and is ready. */
-export const isWell = ({ store, nodes }: TestbedState): boolean =>
-  store.state === 'running' && nodes.every(isNodeWell);
+export const isWell = ({ store, ovn, nodes }: TestbedState): boolean =>
+  [store.state, ...Object.values(ovn ?? {})].every(isRunning) && nodes.every(isNodeWell);
 
-const isNodeWell = ({ agent, openVSwitch }: Pick<NodeState, 'agent' | 'openVSwitch'>): boolean =>
-  agent.state === 'running' &&
-  agent.ready === true &&
-  Object.values(openVSwitch ?? {}).every((state) => state === 'running');
+const isNodeWell = ({ agent, openVSwitch, ovnController = 'running' }: NodeState): boolean =>
+  agent.ready === true && [agent.state, ovnController, ...Object.values(openVSwitch ?? {})].every(isRunning);
+
+const isRunning = (state: DaemonState): boolean => state === 'running';

@@ -1,6 +1,13 @@
 /** `podwire testbed pod add` and `delete`. */
 import { compact } from '@podwire/platform';
-import { openTestbed, type PodRequest, readLabels, readPodName, readPorts } from '@podwire/testbed';
+import {
+  openTestbed,
+  type PodRequest,
+  readAnnotations,
+  readLabels,
+  readPodName,
+  readPorts,
+} from '@podwire/testbed';
 import { withInterrupt } from '../interrupt.js';
 import { type Io, writeJson, writeLines } from '../io.js';
 import { chooseTestbed } from './choose.js';
@@ -20,6 +27,8 @@ export interface PodAddCall extends PodCall {
   readonly labels: readonly string[];
   /** `NAME:PROTOCOL:NUMBER`. */
   readonly ports: readonly string[];
+  /** `KEY=VALUE`. */
+  readonly annotations: readonly string[];
 }
 
 /** When it resolves, the plugin has answered: the pod has its addresses, and its policy is in force. */
@@ -28,6 +37,7 @@ export async function addTestbedPod(io: Io, call: PodAddCall): Promise<void> {
     ...readPodName(call.pod),
     labels: readLabels(call.labels),
     ports: readPorts(call.ports),
+    annotations: readAnnotations(call.annotations),
   };
   const testbed = await openTestbed(await chooseTestbed(io, call.name));
   try {

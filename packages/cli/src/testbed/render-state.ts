@@ -1,4 +1,5 @@
 /** A testbed for people. */
+import { compact } from '@podwire/platform';
 import { type Colors, printable } from '../io.js';
 import { formatPlural } from '../render/counts.js';
 import { type Column, renderTable } from '../render/table.js';
@@ -15,20 +16,35 @@ export function renderState(state: TestbedState, now: number, paint: Colors, wid
   const facts = [
     formatPlural(nodes.length, 'node'),
     ...(shape.subnets > 1 ? [`${shape.subnets} subnets`] : []),
-    ...(shape.model === 'sdn' ? [`model sdn (${shape.mode})`] : []),
-    shape.fabric,
+    ...describeModel(shape),
     { dual: 'IPv4 and IPv6', ipv4: 'IPv4', ipv6: 'IPv6' }[shape.families],
   ];
   const age = formatAge(now - createdAt);
   return [
     ...wrapText(`${paint.bold(`testbed ${name}`)}: ${facts.join(', ')}, up for ${age}`, width, 2),
     `store: ${store.kind}${store.kind === 'etcd' ? `, ${paintState(store.state, paint)}` : ', a directory that the agents share'}`,
+    ...renderOvn(state, paint),
     '',
     ...renderNodes(nodes, paint, width),
     '',
     ...renderPods(state, paint, width),
     '',
     paint.dim(`What agents write: ${state.directory}/nodes/*/agent.log`),
+  ];
+}
+
+/** The model, and how packets reach other nodes. */
+function describeModel({ model, mode, encapsulation, fabric }: TestbedState['shape']): string[] {
+  if (model === 'ovn') return ['model ovn', `${encapsulation}`];
+  return model === 'sdn' ? [`model sdn (${mode})`, fabric] : [fabric];
+}
+
+function renderOvn({ northbound, southbound, ovn }: TestbedState, paint: Colors): string[] {
+  if (ovn === undefined) return [];
+  return [
+    `northbound: ${northbound}, ${paintState(ovn.northbound, paint)}`,
+    `southbound: ${southbound}, ${paintState(ovn.southbound, paint)}`,
+    `ovn-northd: ${paintState(ovn['ovn-northd'], paint)}; controller: ${paintState(ovn.controller, paint)}`,
   ];
 }
 
@@ -58,8 +74,9 @@ function renderNodes(nodes: readonly NodeState[], paint: Colors, width: number):
   return [...renderTable({ head, rows }, paint, width), ...problems];
 }
 
-function describeProblems({ agent: { state, problem }, openVSwitch }: NodeState): string[] {
-  const ended = Object.entries(openVSwitch ?? {}).filter(([, how]) => how !== 'running');
+function describeProblems({ agent: { state, problem }, openVSwitch, ovnController }: NodeState): string[] {
+  const daemons = { ...openVSwitch, ...compact({ 'ovn-controller': ovnController }) };
+  const ended = Object.entries(daemons).filter(([, how]) => how !== 'running');
   return [
     ...(state === 'running' && problem !== undefined ? [problem] : []),
     ...ended.map(([what, how]) => `${what} is not running: it is ${how}`),
@@ -97,7 +114,7 @@ function renderPods({ pods, nodes, shape }: TestbedState, paint: Colors, width: 
 
 /** Next steps for one that has just come up. `podwire`: how this program is called. */
 export function renderNext(
-  { name, pods, nodes }: TestbedState,
+  { name, pods, nodes, ovn }: TestbedState,
   podwire: string,
   only: boolean,
   paint: Colors,
@@ -118,7 +135,10 @@ export function renderNext(
           ] as const,
         ]),
     [`${podwire} testbed exec${testbed} ${node?.name} -- podwire status`, "the node's agent"],
-    [`${podwire} testbed exec${testbed} ${node?.name} -- podwire ipam show`, 'all addresses'],
+    [
+      `${podwire} testbed exec${testbed} ${node?.name} -- podwire ${ovn === undefined ? 'ipam' : 'ovn'} show`,
+      'all addresses',
+    ],
     [`${podwire} testbed down${testbed}`, 'take it all away'],
   ];
   const width = Math.max(...commands.map(([line]) => line.length));

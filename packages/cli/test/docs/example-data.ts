@@ -200,7 +200,7 @@ export const testbed: TestbedState = {
   pods: [1, 2].map((number) => ({
     ...{ namespace: 'default', name: `pod${number}a`, node: `node${number}`, containerId: `${number}` },
     addresses: [`10.244.${number}.1`, `fd00:10:244::${number}:1`],
-    ...{ labels: { app: 'web' }, ports: [] },
+    ...{ labels: { app: 'web' }, ports: [], annotations: {} },
     netns: `/run/podwire-testbed/testbed/ns/pods/default_pod${number}a`,
   })),
 };

@@ -3,7 +3,7 @@ import type { ConnectivityReport, Participant, ProbeResult } from '@podwire/test
 import { createColors } from 'picocolors';
 import { renderFailures, renderMatrix, renderSummary } from '../../src/testbed/render-matrix.js';
 import { renderNext, renderState } from '../../src/testbed/render-state.js';
-import type { TestbedState } from '../../src/testbed/observe.js';
+import { isWell, type NodeState, type TestbedState } from '../../src/testbed/observe.js';
 import { run } from '../support.js';
 
 const plain = createColors(false);
@@ -155,13 +155,13 @@ const state: TestbedState = {
   pods: [
     {
       ...{ namespace: 'default', name: 'pod2a', node: 'node2' },
-      ...{ containerId: 'b', labels: {}, ports: [] },
+      ...{ containerId: 'b', labels: {}, ports: [], annotations: {} },
       netns: '/run/podwire-testbed/x/ns/pods/default_pod2a',
       addresses: ['10.244.1.1'],
     },
     {
       ...{ namespace: 'default', name: 'pod1a', node: 'node1' },
-      ...{ containerId: 'a', labels: {}, ports: [] },
+      ...{ containerId: 'a', labels: {}, ports: [], annotations: {} },
       netns: '/run/podwire-testbed/x/ns/pods/default_pod1a',
       addresses: ['10.244.0.1'],
     },
@@ -184,6 +184,35 @@ describe('a testbed', () => {
       '',
       'What agents write: /run/podwire-testbed/x/nodes/*/agent.log',
     ]);
+  });
+
+  test('the state of one of the model ovn has the databases and daemons of OVN', () => {
+    const [node1, node2] = state.nodes.map((node): NodeState => {
+      return { ...node, agent: { state: 'running', ready: true }, ovnController: 'running' };
+    });
+    const ovn: TestbedState = {
+      ...state,
+      shape: { ...state.shape, model: 'ovn', encapsulation: 'geneve', families: 'ipv4', subnets: 1 },
+      store: { kind: 'etcd', state: 'running' },
+      ...{ northbound: 'unix:/x/nb.sock', southbound: 'unix:/x/sb.sock' },
+      ovn: { northbound: 'running', southbound: 'frozen', 'ovn-northd': 'running', controller: 'ended' },
+      nodes: [node1!, { ...node2!, ovnController: 'ended' }],
+    };
+    const lines = renderState(ovn, 5_000, plain);
+    expect(lines.slice(0, 5)).toEqual([
+      'testbed x: 2 nodes, model ovn, geneve, IPv4, up for 5s',
+      'store: etcd, running',
+      'northbound: unix:/x/nb.sock, running',
+      'southbound: unix:/x/sb.sock, frozen',
+      'ovn-northd: running; controller: ended',
+    ]);
+    expect(lines).toContain('problem  node2: ovn-controller is not running: it is ended');
+    expect(renderNext(ovn, 'podwire', true, plain).join('\n')).toContain('exec node1 -- podwire ovn show');
+    expect(isWell(ovn)).toBe(false);
+    const all = { northbound: 'running', southbound: 'running', 'ovn-northd': 'running' } as const;
+    const well: TestbedState = { ...ovn, ovn: { ...all, controller: 'running' }, nodes: [node1!] };
+    expect(isWell(well)).toBe(true);
+    expect(isWell({ ...well, nodes: ovn.nodes })).toBe(false);
   });
 
   test('what to do next names it only where it must', () => {

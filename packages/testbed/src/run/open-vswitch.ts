@@ -31,6 +31,8 @@ export interface SwitchOptions {
   readonly fabric: TestbedNamespace;
   readonly ip: string;
   readonly programs: OpenVSwitchPrograms;
+  /** Words of ovs-vsctl for the new database, before ovs-vswitchd reads it. */
+  readonly commands?: readonly string[];
 }
 
 /** Of Debian's openvswitch-switch. */
@@ -45,7 +47,7 @@ export const chooseDatapath = (): Datapath =>
   fs.existsSync('/sys/module/openvswitch') ? 'system' : 'netdev';
 
 export function createTestbedSwitch(options: SwitchOptions): TestbedSwitch {
-  const { node, paths, record, namespace, programs } = options;
+  const { node, paths, record, namespace, programs, commands = [] } = options;
   const runDir = paths.ovsRunDir;
   const env = environmentOf(runDir);
   const common = ['--no-chdir', '--verbose=console:info', '--pidfile'];
@@ -69,14 +71,14 @@ export function createTestbedSwitch(options: SwitchOptions): TestbedSwitch {
   });
   const run = (argv: readonly string[], signal: AbortSignal): Promise<string> =>
     namespace.run(argv, { signal, env, timeout: patience });
+  const first = [...(isNetdev ? uplinkCommands : []), ...commands];
   return {
     ...{ runDir, database, daemon },
     async start(signal) {
       fs.mkdirSync(runDir, { recursive: true, mode: 0o700 });
       await run([programs.tool, 'create', path.join(runDir, 'conf.db'), schema], signal);
       await database.start(signal);
-      await run([programs.vsctl, `--db=${socket}`, '--no-wait', 'init'], signal);
-      if (isNetdev) await run([programs.vsctl, `--db=${socket}`, '--no-wait', ...uplinkCommands], signal);
+      await run([programs.vsctl, `--db=${socket}`, '--no-wait', '--', 'init', ...first], signal);
       await daemon.start(signal);
     },
   };
@@ -90,7 +92,7 @@ export const environmentOf = (runDir: string): Readonly<Record<string, string>> 
 });
 
 const uplinkCommands = [
-  ...['add-br', uplinkBridge, '--', 'set', 'Bridge', uplinkBridge, 'datapath_type=netdev'],
+  ...['--', 'add-br', uplinkBridge, '--', 'set', 'Bridge', uplinkBridge, 'datapath_type=netdev'],
   ...['--', 'add-port', uplinkBridge, 'eth0'],
 ];
 

@@ -1,5 +1,5 @@
 /** Pods: namespaces, as a container runtime creates them, attached by the real plugin. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   type AttachmentParameters,
   convertResult,
@@ -30,6 +30,8 @@ export interface PodRequest {
   /** None when absent; policy selects the pod by them. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly ports?: readonly PodPort[];
+  /** Handed on as the capability that containerd and CRI-O have for them. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Further `CNI_ARGS`. */
   readonly args?: Readonly<Record<string, string>>;
   /** Capability arguments (`ips`, `portMappings`, `bandwidth`). */
@@ -56,7 +58,10 @@ export function createPodRuntime(node: TestbedNamespace, paths: NodePaths, plugi
     exec,
     timeoutMs: attachDeadline,
   });
-  const capabilities = { portMappings: true, bandwidth: true, ips: true, mac: true };
+  const capabilities = {
+    ...{ portMappings: true, bandwidth: true, ips: true, mac: true },
+    [annotationsCapability]: true,
+  };
   const plugin = { type: 'podwire-cni', socket: paths.socket, capabilities };
   const networkFor = (pod: PodRecord): NetworkConfig => {
     const plugins = [{ ...plugin, args: argumentsOf(pod) }];
@@ -64,6 +69,8 @@ export function createPodRuntime(node: TestbedNamespace, paths: NodePaths, plugi
   };
   return { runtime, networkFor };
 }
+
+const annotationsCapability = 'io.kubernetes.cri.pod-annotations';
 
 /** Labels as the conventions of CNI have them; an empty list says that there are none, which is known then. */
 const argumentsOf = ({ labels = {}, ports = [] }: PodRecord) => ({
@@ -82,7 +89,7 @@ export async function addPod(
   record: OpenRecord,
   node: string,
   { runtime, networkFor }: PodRuntime,
-  { namespace = 'default', name, labels = {}, ports = [], args = {}, capabilities }: PodRequest,
+  { namespace = 'default', name, labels = {}, ports = [], annotations = {}, ...more }: PodRequest,
   signal?: AbortSignal,
 ): Promise<TestbedPod> {
   signal?.throwIfAborted();
@@ -93,17 +100,16 @@ export async function addPod(
     name,
     node,
     containerId: randomBytes(32).toString('hex'),
+    uid: randomUUID(),
     labels,
     ports,
+    annotations,
     addresses: [],
   };
   record.update((before) => ({ pods: withPod(before, pod) }));
   const network = networkFor(pod);
   const inside = makeNamespace(record, file);
-  const attachment = {
-    ...attachmentOf(pod, file, args),
-    ...compact({ capabilityArgs: capabilities }),
-  };
+  const attachment = attachmentOf(pod, file, more);
   try {
     const result = await runtime.add(network, attachment, compact({ signal }));
     const { ips = [] } = convertResult(result, '1.0.0');
@@ -146,22 +152,24 @@ function forget(record: OpenRecord, { network, namespace, name }: TestbedPod): v
   }));
 }
 
-const attachmentOf = (
-  { namespace, name, containerId }: PodRecord,
+function attachmentOf(
+  { namespace, name, containerId, uid, annotations = {} }: PodRecord,
   netns: string,
-  more: Readonly<Record<string, string>> = {},
-): AttachmentParameters => ({
-  containerId,
-  netns,
-  interfaceName: 'eth0',
-  args: Object.entries({
-    IgnoreUnknown: '1',
-    K8S_POD_NAMESPACE: namespace,
-    K8S_POD_NAME: name,
-    K8S_POD_INFRA_CONTAINER_ID: containerId,
-    ...more,
-  }),
-});
+  { args = {}, capabilities = {} }: Pick<PodRequest, 'args' | 'capabilities'> = {},
+): AttachmentParameters {
+  const own = Object.keys(annotations).length === 0 ? {} : { [annotationsCapability]: annotations };
+  return {
+    ...{ containerId, netns, interfaceName: 'eth0', capabilityArgs: { ...own, ...capabilities } },
+    args: Object.entries({
+      IgnoreUnknown: '1',
+      K8S_POD_NAMESPACE: namespace,
+      K8S_POD_NAME: name,
+      K8S_POD_INFRA_CONTAINER_ID: containerId,
+      ...compact({ K8S_POD_UID: uid }),
+      ...args,
+    }),
+  };
+}
 
 /** @throws CniError of DEL; the pod stays then */
 export async function removePod(
