@@ -1,8 +1,8 @@
 import type { Backend } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
 import { createRowBackend, type RowBackendOptions } from './rows/backend.js';
-import { SWITCH, switchKinds } from './switch/kinds.js';
-import { switchDatabase } from './switch/tables.js';
+import { switchKinds } from './switch/kinds.js';
+import { SWITCH, switchDatabase } from './switch/tables.js';
 
 export { createRowBackend, type RowBackendOptions } from './rows/backend.js';
 export type {

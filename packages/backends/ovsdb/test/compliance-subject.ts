@@ -25,6 +25,15 @@ const mirror: Resource = {
   ...{ selectSrcPorts: ['web0'], outputPort: 'tap0', selectVlans: [5, 6] },
 };
 
+export const setting = (value: string): Resource => ({ kind: 'ovs-setting', key: 'ovn-remote', value });
+
+export const mapping = (name: string, value: string): Resource => ({
+  ...{ kind: 'ovs-setting-entry', key: 'ovn-bridge-mappings', name, value },
+});
+
+/** They travel in a transaction of their own. */
+const settings = [setting('unix:/run/ovn/sb.sock'), mapping('net1', 'br0'), mapping('net2', 'br0')];
+
 export const owned: Owned = {
   owner: 'network:1',
   resources: [
@@ -61,7 +70,7 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
         { kind: 'ovs-port-installed', port: 'br0' },
       ],
     },
-    owned,
+    owned: { ...owned, resources: [...owned.resources, ...settings] },
     backends: () => [openBackend()],
     picture,
     exchange,
@@ -70,6 +79,7 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
       { ...gold, queues: { 0: 'fast' } } as Resource,
       port('web0', { tag: 6 }),
       { ...mirror, selectSrcPorts: [], selectDstPorts: ['web0'], selectVlans: [] } as Resource,
+      ...[setting('tcp:192.0.2.1:6642'), mapping('net1', 'br1')],
     ],
     many: (count) => Array.from({ length: count }, (_, n) => queue(`many${n}`, n)),
     broken,
@@ -86,13 +96,23 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
             ...{ op: 'mutate', table: 'Interface', where: [['name', '==', 'web0']] },
             mutations: [['external_ids', 'delete', ['iface-id']]],
           },
+          {
+            ...{ op: 'mutate', table: 'Open_vSwitch', where: [] },
+            mutations: [['external_ids', 'delete', ['ovn-remote', 'ovn-bridge-mappings']]],
+          },
         ]);
       }),
     addForeign: () =>
       change(async (client) => {
         await addForeignPort(client, 'foreign0');
         const queue = { dscp: 3, other_config: { 'max-rate': '5' } as Values };
-        await client.transact([{ op: 'insert', table: 'Queue', row: queue }]);
+        await client.transact([
+          { op: 'insert', table: 'Queue', row: queue },
+          {
+            ...{ op: 'mutate', table: 'Open_vSwitch', where: [] },
+            mutations: [['external_ids', 'insert', { 'system-id': 'n1' }]],
+          },
+        ]);
       }),
     close: async () => {
       await isAtWork;

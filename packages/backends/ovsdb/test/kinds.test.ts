@@ -1,7 +1,7 @@
 import { createKindRegistry, type Resource } from '@podwire/engine';
 import { describe, expect, test } from 'vitest';
 import { switchKinds } from '../src/index.js';
-import { bridge, owned, port } from './compliance-subject.js';
+import { bridge, mapping, owned, port, setting } from './compliance-subject.js';
 
 const kinds = createKindRegistry(Object.values(switchKinds));
 const [web] = owned.resources.filter(({ kind }) => kind === 'ovs-port');
@@ -10,7 +10,7 @@ const checkOf = (resource: object): string | undefined =>
 
 describe('checks', () => {
   test('pass resources that were read from a file', () => {
-    for (const one of [bridge, ...owned.resources])
+    for (const one of [bridge, ...owned.resources, setting('a'), mapping('net1', 'br0')])
       expect(checkOf(JSON.parse(JSON.stringify(one)) as object)).toBeUndefined();
   });
 
@@ -37,6 +37,19 @@ describe('checks', () => {
     ],
     [{ kind: 'ovs-queue', name: 'q', dscp: 64 }, 'dscp: no number of 0 to 63'],
     [{ kind: 'ovs-port-installed', port: 'a', timeout: -1 }, 'timeout: no number of 0 to 9007199254740991'],
+    [
+      { kind: 'ovs-setting', key: 'podwire/a', value: '1' },
+      'key: no key of 1 to 200 characters without blanks and slashes, or a mark of Podwire',
+    ],
+    [{ kind: 'ovs-setting', key: 'a', value: '' }, 'value: no text of 1 to 4096 characters'],
+    [
+      { kind: 'ovs-setting-entry', key: 'a', name: 'net:1', value: 'b' },
+      'name: no name without blanks, commas, colons and slashes',
+    ],
+    [
+      { kind: 'ovs-setting-entry', key: 'a', name: 'net1', value: 'b,c' },
+      'value: no text without blanks and commas',
+    ],
     [
       { kind: 'ovs-mirror', name: 'm', bridge: 'b', selectVlans: [5000] },
       'selectVlans.0: no number of 0 to 4095',

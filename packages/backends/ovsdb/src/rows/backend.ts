@@ -5,6 +5,7 @@ import type { DatabaseDescription } from './description.js';
 import { watchRows } from './feed.js';
 import type { RowKind } from './kind.js';
 import type { ReportKind } from './report-kind.js';
+import type { SettingKind } from './setting-kind.js';
 import { DatabaseLink } from './link.js';
 import { RowSession } from './session.js';
 
@@ -16,7 +17,7 @@ export interface RowBackendOptions {
   /** Of the described database; it is closed with the backend. */
   readonly client: OvsdbClient;
   readonly database: DatabaseDescription;
-  readonly kinds: readonly (RowKind | ReportKind)[];
+  readonly kinds: readonly (RowKind | ReportKind | SettingKind)[];
   /** Milliseconds that the program behind the database may take to act on a row; 5 s when absent. */
   readonly patience?: number;
 }

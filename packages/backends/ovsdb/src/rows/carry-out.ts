@@ -2,7 +2,7 @@
 import { OvsdbError, TransactionError } from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
 import type { DatabaseLink } from './link.js';
-import { type Plan, planTransaction, type Step } from './plan.js';
+import { type Plan, planTransaction, type Step, stepId } from './plan.js';
 
 export interface StepFailure<S> {
   readonly step: Step<S>;
@@ -24,7 +24,8 @@ export async function carryOut<S>(
     if (plan.operations.length === 0) return [];
     signal.throwIfAborted();
     try {
-      await link.transact(plan, wanted, signal);
+      const operations = plan.operations.map(({ operation }) => operation);
+      await link.transact(operations, wanted.map(stepId), signal);
       return [];
     } catch (error) {
       signal.throwIfAborted();
@@ -39,11 +40,11 @@ export async function carryOut<S>(
 const withoutConflict = <S>(step: Step<S>): Step<S> =>
   step.action === 'add' ? { ...step, action: 'replace' } : step;
 
-const isOutcomeUnknown = (error: unknown): boolean =>
+export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof OvsdbError && error.code === 'OUTCOME_UNKNOWN';
 
 /** The rows were others than those that the transaction was made for. */
-const isOvertaken = (error: unknown): boolean =>
+export const isOvertaken = (error: unknown): boolean =>
   error instanceof TransactionError &&
   (error.isGuardFailure || error.failures.some((failure) => failure.error === 'duplicate uuid'));
 

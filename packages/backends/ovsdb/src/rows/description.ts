@@ -38,6 +38,8 @@ export interface DatabaseDescription {
   readonly tables: Tables;
   /** Absent where the program behind the database does not say how far it is. */
   readonly progress?: Progress;
+  /** The table whose only row has settings in `external_ids`; absent where there are none. */
+  readonly settings?: string;
 }
 
 /** Two columns of the only row of a table: the program writes `asked` into `done` when it has acted on all that was there. */

@@ -11,6 +11,7 @@ import {
   type TableDescription,
 } from './description.js';
 import { ownKeysOf } from './external-ids.js';
+import { type Pairs, settingId, settingOfMark } from './settings.js';
 import type { DatabaseLink } from './link.js';
 import { type AnyRow, markOf, nameOf, pairsOf } from './view.js';
 
@@ -39,10 +40,27 @@ export const watchRows = (link: DatabaseLink): ChangeFeed => ({
 type Change = CacheEvent<AnyRow>['changes'][number];
 
 function hintsOf({ changes }: CacheEvent, link: DatabaseLink): readonly Hint[] {
-  return (changes as readonly Change[])
+  const all = changes as readonly Change[];
+  const rows = all
     .flatMap((change) => statesOf(change, link))
     .map((states) => hintOf(states, link))
     .filter((hint) => hint !== undefined);
+  return [...rows, ...all.flatMap((change) => hintsOfSettings(change, link))];
+}
+
+/** By the key that has changed, and the setting whose mark has. */
+function hintsOfSettings(change: Change, link: DatabaseLink): readonly Hint[] {
+  const { database, settings } = link.description;
+  if (change.table !== settings) return [];
+  const pairsIn = (row: AnyRow | undefined): Pairs => (row === undefined ? new Map() : pairsOf(row));
+  const after = pairsIn(change.type === 'delete' ? undefined : change.after);
+  const before = pairsIn(change.type === 'insert' ? undefined : change.before);
+  const keys = [...new Set([...after.keys(), ...before.keys()])];
+  return keys
+    .filter((key) => after.get(key) !== before.get(key))
+    .map((key) => settingId(settingOfMark(key) ?? { key }))
+    .filter((id) => !link.isUnderWay(id))
+    .map((id) => ({ keys: [keyFor(database, id)] }));
 }
 
 /** One row, as it is now and as it was before. */
@@ -77,8 +95,6 @@ function isNews(description: TableDescription, column: string, after: AnyRow, be
   if (isDeepStrictEqual(after[column], before[column])) return false;
   return !reports.includes(column) || before[column] !== undefined;
 }
-
-type Pairs = ReadonlyMap<string, string>;
 
 /** Pairs of others are theirs: ovn-controller alone writes two for each port. */
 function arePairsNews(after: Pairs, before: Pairs, reported: readonly string[]): boolean {

@@ -1,10 +1,15 @@
 /** The rows of a database, followed as long as the backend is open. */
 import { orAborted } from '@podwire/platform';
-import { type CacheEvent, type CallOptions, type OvsdbClient, OvsdbError } from '@podwire/ovsdb';
+import {
+  type CacheEvent,
+  type CallOptions,
+  type Operation,
+  type OvsdbClient,
+  OvsdbError,
+} from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
 import type { DatabaseDescription, Progress } from './description.js';
 import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
-import { type Plan, type Step, stepId } from './plan.js';
 
 interface UntilOptions {
   readonly signal: AbortSignal;
@@ -74,15 +79,18 @@ export class DatabaseLink {
     return Number(selected.rows[0]?.[column] ?? 0);
   }
 
-  /** @throws OvsdbError; TypeError, RangeError: something does not fit the schema */
-  async transact(plan: Plan<unknown>, steps: readonly Step[], signal: AbortSignal): Promise<void> {
-    const ids = steps.map(stepId);
+  /**
+   * @param ids of the resources that it is about
+   * @throws OvsdbError; TypeError, RangeError: something does not fit the schema
+   */
+  async transact(
+    operations: readonly Operation[],
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
     for (const id of ids) this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
     try {
-      await this.#client.transact(
-        plan.operations.map(({ operation }) => operation),
-        { signal },
-      );
+      await this.#client.transact(operations, { signal });
     } finally {
       for (const id of ids) this.#end(id);
     }

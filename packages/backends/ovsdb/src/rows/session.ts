@@ -13,20 +13,35 @@ import {
 } from '@podwire/engine';
 import { unreportedError } from '../errors.js';
 import { carryOut, type StepFailure } from './carry-out.js';
+import { changeSettings, settingsIn } from './change-settings.js';
 import { keyFor } from './description.js';
 import { findRows } from './found.js';
 import type { RowKind } from './kind.js';
 import { awaitReport, findReport, type ReportKind, REPORTS } from './report-kind.js';
+import { type SettingKind, SETTINGS, wordsFor } from './setting-kind.js';
+import {
+  listSettings,
+  type Pairs,
+  type Setting,
+  settingId,
+  type SettingName,
+  withoutSetting,
+  withSetting,
+} from './settings.js';
 import type { DatabaseLink } from './link.js';
 import type { Step } from './plan.js';
 import { nameOf, type View } from './view.js';
 
-export type RowKinds = ReadonlyMap<string, RowKind | ReportKind>;
+export type RowKinds = ReadonlyMap<string, RowKind | ReportKind | SettingKind>;
 
 /** A row with our mark. */
 interface MarkedRow extends MarkedThing {
   readonly table: string;
   readonly name: string;
+}
+
+interface MarkedSetting extends MarkedThing {
+  readonly setting: SettingName;
 }
 
 export class RowSession implements Session {
@@ -47,6 +62,7 @@ export class RowSession implements Session {
 
   async create({ name, resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
     if (name === REPORTS) return this.#awaitReports(resources, signal, (kind, one) => kind.waits?.(one));
+    if (name === SETTINGS) return this.#changeSettings(resources, withSetting, signal);
     return toFailures(await carryOut(this.#link, this.#steps('add', resources), signal));
   }
 
@@ -54,12 +70,14 @@ export class RowSession implements Session {
     const resources = repairs.map(({ resource }) => resource);
     // Other owners wait for their turn in a reconcile.
     if (name === REPORTS) return this.#awaitReports(resources, signal);
+    if (name === SETTINGS) return this.#changeSettings(resources, withSetting, signal);
     // A missing row may have come meanwhile.
     const steps = this.#steps('replace', resources);
     return toFailures(await this.#carryOutAsFarAsPossible(steps, signal));
   }
 
-  async remove({ resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+  async remove({ name, resources }: Batch, { signal }: SessionOptions): Promise<Failure[]> {
+    if (name === SETTINGS) return this.#changeSettings(resources, withoutSetting, signal);
     return toFailures(await this.#carryOutAsFarAsPossible(this.#steps('remove', resources), signal));
   }
 
@@ -103,24 +121,29 @@ export class RowSession implements Session {
     _wanted: readonly Resource[],
     _snapshot: Snapshot | undefined,
     { signal }: SessionOptions,
-  ): Promise<MarkedRow[]> {
+  ): Promise<(MarkedRow | MarkedSetting)[]> {
     const view = await this.#link.look(signal);
     const { tables } = this.#link.description;
-    return Object.keys(tables)
+    const rows = Object.keys(tables)
       .reverse()
       .flatMap((table) => this.#listMarkedIn(view, table));
+    return [...this.#listMarkedSettings(view), ...rows];
   }
 
   async prune(
     things: readonly MarkedThing[],
     { signal }: SessionOptions,
   ): Promise<ReadonlyMap<MarkedThing, unknown>> {
-    const steps = (things as readonly MarkedRow[]).map((thing): Step<MarkedThing> => {
+    const all = things as readonly (MarkedRow | MarkedSetting)[];
+    const isSetting = (thing: MarkedRow | MarkedSetting): thing is MarkedSetting => 'setting' in thing;
+    const failed = await this.#pruneSettings(all.filter(isSetting), signal);
+    const steps = all.flatMap((thing): Step<MarkedThing>[] => {
+      if (isSetting(thing)) return [];
       const { table, name } = thing;
-      return { action: 'remove', rows: [{ table, name, columns: {} }], subject: thing };
+      return [{ action: 'remove', rows: [{ table, name, columns: {} }], subject: thing }];
     });
     const failures = await this.#carryOutAsFarAsPossible(steps, signal);
-    return new Map(failures.map(({ step, error }) => [step.subject, error]));
+    return new Map([...failed, ...failures.map(({ step, error }) => [step.subject, error] as const)]);
   }
 
   close(): void {
@@ -136,7 +159,37 @@ export class RowSession implements Session {
 
   #find(view: View, resource: Resource): unknown {
     const kind = this.#kinds.get(resource.kind)!;
-    return 'rows' in kind ? findRows(view, kind.rows(resource)) : findReport(view, kind, resource);
+    if ('rows' in kind) return findRows(view, kind.rows(resource));
+    if ('setting' in kind) return settingsIn(view, this.#link.description.settings!);
+    return findReport(view, kind, resource);
+  }
+
+  async #changeSettings(
+    resources: readonly Resource[],
+    change: (pairs: Pairs, setting: Setting) => Pairs,
+    signal: AbortSignal,
+  ): Promise<Failure[]> {
+    const settings = resources.map((one) => (this.#kinds.get(one.kind) as SettingKind).setting(one));
+    const error = await orError(changeSettings(this.#link, { settings, change }, signal), signal);
+    return error === undefined ? [] : resources.map((resource) => ({ resource, error }));
+  }
+
+  async #pruneSettings(
+    things: readonly MarkedSetting[],
+    signal: AbortSignal,
+  ): Promise<readonly (readonly [MarkedThing, unknown])[]> {
+    const settings = things.map(({ setting }) => setting);
+    const pruning = { settings, change: withoutSetting };
+    const error = await orError(changeSettings(this.#link, pruning, signal), signal);
+    return error === undefined ? [] : things.map((thing) => [thing, error]);
+  }
+
+  #listMarkedSettings(view: View): MarkedSetting[] {
+    const { database, settings } = this.#link.description;
+    if (settings === undefined) return [];
+    return listSettings(settingsIn(view, settings)).map((setting) => ({
+      ...{ key: keyFor(database, settingId(setting)), what: wordsFor(setting), setting },
+    }));
   }
 
   /** @param waitFor milliseconds, where a resource takes longer than the program does otherwise */
@@ -170,6 +223,17 @@ export class RowSession implements Session {
 
   #rowsOf(resource: Resource): Step['rows'] {
     return (this.#kinds.get(resource.kind) as RowKind).rows(resource);
+  }
+}
+
+/** All settings of a transaction share one outcome. @throws the signal's reason */
+async function orError(work: Promise<void>, signal: AbortSignal): Promise<unknown> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return error;
   }
 }
 

@@ -1,9 +1,10 @@
-import type { Difference } from '@podwire/engine';
+import type { Difference, Resource } from '@podwire/engine';
 import * as is from '@podwire/engine/checks';
 import { externalIds, pairs, text } from '../rows/checks.js';
 import { idOf, keyFor } from '../rows/description.js';
 import { defineRowKindsOf, type RowKind } from '../rows/kind.js';
 import { type ReportKind, REPORTS } from '../rows/report-kind.js';
+import type { SettingKind } from '../rows/setting-kind.js';
 import { type AnyRow, pairsOf } from '../rows/view.js';
 import { portInstalledKey, portReadyKey } from './keys.js';
 import type {
@@ -17,10 +18,9 @@ import type {
   OvsQueue,
 } from './resources.js';
 import type { SwitchResources } from './resources.js';
+import { setting, settingEntry } from './settings.js';
 import { bridgeRows, mirrorRows, portRows, qosRows, queueRows } from './rows.js';
-import { INSTALLED, switchDatabase } from './tables.js';
-
-export const SWITCH = 'ovs';
+import { INSTALLED, SWITCH, switchDatabase } from './tables.js';
 
 const define = defineRowKindsOf({ database: switchDatabase, backend: SWITCH });
 
@@ -170,4 +170,8 @@ export const switchKinds = {
   'ovs-qos': qos,
   'ovs-queue': queue,
   'ovs-mirror': mirror,
-} satisfies { [K in keyof SwitchResources]: RowKind<SwitchResources[K]> | ReportKind<SwitchResources[K]> };
+  'ovs-setting': setting,
+  'ovs-setting-entry': settingEntry,
+} satisfies { [K in keyof SwitchResources]: AnyKindOf<SwitchResources[K]> };
+
+type AnyKindOf<R extends Resource> = RowKind<R> | ReportKind<R> | SettingKind<R>;

@@ -114,6 +114,31 @@ export interface OvsMirror {
   readonly externalIds?: Pairs;
 }
 
+/**
+ * One key of `external_ids` of the whole switch (ovn-controller(8), ovs-vswitchd.conf.db(5)): `ovn-remote`, `ovn-encap-ip`,
+ * `system-id`. It takes the place of a value that another program has set, which does not come back: an administrator who
+ * configures Podwire with a value wants that one. A mark beside it (`podwire/KEY`, with the value) says that it is ours.
+ * Removal takes it away, unless another program has set another value since.
+ */
+export interface OvsSetting {
+  readonly kind: 'ovs-setting';
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * One entry `NAME:VALUE` of a comma list in such a key: `net1:br-net1` of `ovn-bridge-mappings`, after the bridge. Entries of
+ * others stay; one with the same name is taken over, as {@link OvsSetting} has it. Its mark is `podwire/KEY/NAME`. The key
+ * goes with its last entry. No list is both this and an {@link OvsSetting}.
+ */
+export interface OvsSettingEntry {
+  readonly kind: 'ovs-setting-entry';
+  /** Of the list. */
+  readonly key: string;
+  readonly name: string;
+  readonly value: string;
+}
+
 export interface SwitchResources {
   'ovs-bridge': OvsBridge;
   'ovs-port': OvsPort;
@@ -122,6 +147,8 @@ export interface SwitchResources {
   'ovs-qos': OvsQos;
   'ovs-queue': OvsQueue;
   'ovs-mirror': OvsMirror;
+  'ovs-setting': OvsSetting;
+  'ovs-setting-entry': OvsSettingEntry;
 }
 
 declare module '@podwire/engine' {

@@ -1,5 +1,8 @@
 import type { DatabaseDescription } from '../rows/description.js';
 
+/** The name of the backend. */
+export const SWITCH = 'ovs';
+
 /** Key of `external_ids` of an interface: ovn-controller writes `true` (ovn-controller(8)). */
 export const INSTALLED = 'ovn-installed';
 
@@ -7,8 +10,9 @@ export const INSTALLED = 'ovn-installed';
 export const switchDatabase: DatabaseDescription = {
   database: 'Open_vSwitch',
   progress: { table: 'Open_vSwitch', asked: 'next_cfg', done: 'cur_cfg' },
+  settings: 'Open_vSwitch',
   tables: {
-    Open_vSwitch: { word: 'switch', columns: ['bridges'], reports: ['cur_cfg'] },
+    Open_vSwitch: { word: 'switch', columns: ['bridges', 'external_ids'], reports: ['cur_cfg'] },
     Queue: { word: 'queue', columns: ['dscp', 'other_config', 'external_ids'] },
     QoS: { word: 'QoS', columns: ['type', 'queues', 'other_config', 'external_ids'] },
     Interface: {
