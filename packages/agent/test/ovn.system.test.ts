@@ -158,6 +158,19 @@ test('a pod waits for its addresses, and is told so while there is no controller
   one.host.removePod(own);
 });
 
+test('a pod that cannot have what it asks for is told why', async () => {
+  const own = one.host.addPod();
+  const annotations = { 'ovn.kubernetes.io/ip_address': '192.0.2.77' };
+  const refused = await askFor(one, 'ADD', own, { annotations });
+  assert.equal(refused?.json.code, 11);
+  assert.match(refused.json.msg ?? '', /^POD_UNALLOCATED: no address .* yet: OVN_CONFLICT: .*192\.0\.2\.77/);
+  await askFor(one, 'DEL', own, { annotations });
+  const answer = await askFor(one, 'ADD', own);
+  assert.ok(answer?.ok, JSON.stringify(answer?.json));
+  await askFor(one, 'DEL', own);
+  one.host.removePod(own);
+});
+
 test('a second sandbox of a pod has its addresses, while there is no controller', async () => {
   const first = await addPod(one);
   await fixture.killController();

@@ -51,6 +51,24 @@ describe('a pod', () => {
     expect(change).not.toHaveProperty(['annotations', 'ovn.kubernetes.io/logical_router']);
   });
 
+  it('without addresses is told why, once, and no more when it has some', () => {
+    const waiting = podOf('shop/web', { annotations: asking({ addresses: '192.0.2.77' }) });
+    const [refusal] = planAddresses(clusterOf({ pods: [waiting] })).changes;
+    expect(refusal).toMatchObject({
+      ...{ type: 'annotate', id: 'shop/web' },
+      annotations: { 'podwire/problem': expect.stringMatching(/^OVN_CONFLICT: .*192\.0\.2\.77/) as string },
+    });
+    const told = {
+      ...waiting,
+      annotations: { ...waiting.annotations, ...(refusal as { annotations: object }).annotations },
+    };
+    expect(planAddresses(clusterOf({ pods: [told] })).changes).toEqual([]);
+    const { 'ovn.kubernetes.io/ip_address': _, ...annotations } = told.annotations as Record<string, string>;
+    const [answer] = planAddresses(clusterOf({ pods: [{ ...told, annotations }] })).changes;
+    expect(answer).toMatchObject({ annotations: asking({ addresses: '10.17.0.2' }) });
+    expect(answer).toHaveProperty(['annotations', 'podwire/problem'], '');
+  });
+
   it('keeps what it has, and nothing is done about it again', () => {
     const { cluster } = settle(clusterOf({ pods: [podOf('shop/web'), podOf('shop/db')] }));
     expect(planAddresses(cluster)).toMatchObject({ changes: [], problems: [] });

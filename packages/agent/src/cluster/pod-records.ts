@@ -4,6 +4,7 @@
  */
 import { folders, type Keys, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
+import { problemAnnotation } from '@podwire/objects/kube-ovn-names';
 import { type EndpointId, endpointKey, type PodIdentity } from '@podwire/network-contract';
 import { type Clock, KeyedMutex, type Log, Workqueue } from '@podwire/platform';
 import { type Network, networkOf } from '../networks.js';
@@ -75,6 +76,17 @@ export class PodRecords {
       if (!isKnown) await this.#write(record, (present) => present?.uid !== record.uid, signal);
       this.#note(owner, isKnown ? found.record : record);
     });
+  }
+
+  /** The reason why the pod has no addresses yet, in words that begin with a code; undefined where none is known. */
+  async findProblem(
+    { namespace, name, uid }: Pick<PodRecord, 'namespace' | 'name' | 'uid'>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { store, keys } = this.#options;
+    const item = await store.get(keys.ovnPod(namespace, name), { signal });
+    const record = item === undefined ? undefined : this.#read(item);
+    return record?.uid === uid ? record.annotations[problemAnnotation] : undefined;
   }
 
   /** Notes a pod that has its addresses; a record that the store has lost is written again. */

@@ -186,7 +186,22 @@ async function waitForObjects(
   const find = (): PodwireError | undefined => findUndecided(context, spec);
   const wait = (either: AbortSignal): Promise<void> =>
     context.cluster!.objects.until(() => find() === undefined, either);
-  await withDeadline(signal, longestWait, wait, { reason: find });
+  await withDeadline(signal, longestWait, wait, { reason: find }).catch(async (error: unknown) => {
+    throw (await explain(context, spec, error, signal)) ?? error;
+  });
+}
+
+/** The error with the reason that the controller has written down, where there is one. */
+async function explain(
+  { cluster }: ClusterSide,
+  { request }: Spec,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<PodwireError | undefined> {
+  const pod = identify(request.pod);
+  if (!isUndecided(error) || pod === undefined || signal.aborted) return undefined;
+  const problem = await cluster?.podRecords?.findProblem(pod, signal).catch(() => undefined);
+  return problem === undefined ? undefined : new PodwireError(error.code, `${error.message}: ${problem}`);
 }
 
 function askWorkload(

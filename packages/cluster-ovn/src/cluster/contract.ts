@@ -85,7 +85,7 @@ export interface PodAnswer {
   readonly id: string;
   /** Of the pod that it is for, and no other under its name. */
   readonly uid: string;
-  /** Others stay as they are. */
+  /** Others stay as they are; an empty one goes. */
   readonly annotations: Annotations;
 }
 

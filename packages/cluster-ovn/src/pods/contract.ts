@@ -89,7 +89,7 @@ export type OvnChange =
       readonly id: string;
       /** Of the pod that they are for, and no other under its name. */
       readonly uid?: string;
-      /** Others stay as they are. */
+      /** Others stay as they are; an empty one goes. */
       readonly annotations: Annotations;
     }
   | { readonly type: 'put-ip'; readonly ip: IpObject }

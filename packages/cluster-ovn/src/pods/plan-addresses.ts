@@ -1,5 +1,6 @@
 /** Plans who gets which addresses. The same cluster and cursors always give the same plan. */
 import { PodwireError } from '@podwire/errors';
+import { problemAnnotation } from '@podwire/objects/kube-ovn-names';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import { JOIN_SUBNET, nodePortName } from '../topology/names.js';
 import { AllocationState } from './allocation-state.js';
@@ -87,23 +88,38 @@ export class AddressPlanner {
   }
 
   #servePod(pod: PodObject): void {
-    this.#attempt(() => {
+    const error = this.#attempt(() => {
       const subnet = chooseSubnet(pod, this.#subnets, this.#cluster.unreadableSubnets);
       const allocation = this.#findKept(pod, subnet) ?? this.#choose(pod, subnet);
       this.#changes.push({
         ...{ type: 'annotate', what: 'pod', id: `${pod.namespace}/${pod.name}`, uid: pod.uid },
-        annotations: answerPod(subnet, allocation, this.#cluster.encapsulation),
+        annotations: {
+          ...answerPod(subnet, allocation, this.#cluster.encapsulation),
+          ...(pod.annotations[problemAnnotation] === undefined ? {} : { [problemAnnotation]: '' }),
+        },
       });
       this.#changes.push({ type: 'put-ip', ip: ipOfPod(pod, subnet.name, allocation) });
     });
+    if (error !== undefined) this.#tell(pod, `${error.code}: ${error.message}`);
   }
 
-  #attempt(serve: () => void): void {
+  /** On the pod's record, where its node looks for the reason. */
+  #tell({ namespace, name, uid, annotations }: PodObject, problem: string): void {
+    if (annotations[problemAnnotation] === problem) return;
+    this.#changes.push({
+      ...{ type: 'annotate', what: 'pod', id: `${namespace}/${name}`, uid },
+      annotations: { [problemAnnotation]: problem },
+    });
+  }
+
+  #attempt(serve: () => void): PodwireError | undefined {
     try {
       serve();
+      return undefined;
     } catch (error) {
       if (!(error instanceof PodwireError)) throw error;
       this.#problems.push(error);
+      return error;
     }
   }
 

@@ -8,7 +8,8 @@ import { encodeObject } from '@podwire/store';
 export function writeAnswer({ uid, annotations }: PodAnswer, found: PodRecord | undefined): KeyWrite[] {
   if (found?.record.uid !== uid) return [];
   const { key, revision, record } = found;
-  const answered = { ...record, annotations: { ...record.annotations, ...annotations } };
+  const merged = Object.entries({ ...record.annotations, ...annotations });
+  const answered = { ...record, annotations: Object.fromEntries(merged.filter(([, value]) => value !== '')) };
   return [
     {
       condition: { key, expect: revision },

@@ -222,6 +222,11 @@ export const clusterSituations = {
       site: 'packages/networks/ovn/src/endpoint/attachment.ts',
       message: 'no address allocated to pod ‹shop/web› yet',
     },
+    {
+      site: 'packages/networks/ovn/src/endpoint/attachment.ts',
+      message:
+        'no address allocated to pod ‹shop/web› yet‹: OVN_EXHAUSTED: no address is free for pod shop/web in subnet blue (10.17.0.0/24)›',
+    },
   ],
   OVN_EXHAUSTED: [
     {

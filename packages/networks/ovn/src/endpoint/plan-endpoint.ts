@@ -81,6 +81,9 @@ function planHostLink(link: string): Resource[] {
   ];
 }
 
+/** Milliseconds: less than a request has, so that its error says what was waited for. The runtime tries again. */
+const PATIENCE = 8_000;
+
 /** A pod speaks when it is added: packets are lost until the flows of its port are there. */
 const planChecks = (
   hostLink: string,
@@ -88,9 +91,9 @@ const planChecks = (
   { addresses, checksGateway }: LogicalPort,
 ): Resource[] => [
   { kind: 'ovs-port-ready', port: hostLink },
-  { kind: 'ovs-port-installed', port: hostLink },
+  { kind: 'ovs-port-installed', port: hostLink, timeout: PATIENCE },
   ...(checksGateway ? addresses : []).map(({ address, length, gateway }): Resource => ({
-    ...{ kind: 'neighbour-answers', in: 'pod', link: podLink, address: gateway },
+    ...{ kind: 'neighbour-answers', in: 'pod', link: podLink, address: gateway, timeout: PATIENCE },
     after: [portInstalledKey(hostLink), addressKey('pod', podLink, `${address}/${length}`)],
   })),
 ];

@@ -27,6 +27,9 @@ export const annotationNames = {
   port: `${prefix}port_name`,
 } as const;
 
+/** The reason why a pod has no addresses yet, on its record. */
+export const problemAnnotation = 'podwire/problem';
+
 /** True for annotations of Kube-OVN's default provider. */
 export const isOvnAnnotation = (name: string): boolean => name.startsWith(prefix);
 
