@@ -145,14 +145,15 @@ function problemLines(
 
 function describeNetwork(network: StatusView['networks'][number]): string {
   const { name, model, pools, blocks, mtu, ipv6, settings = {} } = network;
-  const where = pools.map(({ cidr }) => cidr).join(' ');
+  // A network whose addresses come from a controller has neither.
+  const where = [pools.map(({ cidr }) => cidr).join(' '), formatPlural(blocks.length, 'block')];
   const facts = [
-    formatPlural(blocks.length, 'block'),
+    ...(pools.length === 0 && blocks.length === 0 ? [] : where),
     `MTU ${mtu}`,
     ...Object.entries(settings).map(([setting, value]) => printable(`${setting} ${value}`)),
     ...(ipv6 ? [] : ['no IPv6 on this node']),
   ];
-  return `network    ${printable(name)} (${model}): ${where}, ${facts.join(', ')}`;
+  return `network    ${printable(name)} (${model}): ${facts.join(', ')}`;
 }
 
 function describeCluster(
