@@ -2,6 +2,7 @@
 import { parsePrefix } from '@podwire/addresses';
 import type { ObjectFacts } from '@podwire/network-contract';
 import { ipAnnotations } from '@podwire/objects/kube-ovn-names';
+import { compact } from '@podwire/platform';
 import type { GatewaySubnet } from './gateway/facts.js';
 
 /** An IP object: the addresses that the controller has given to a pod or a node. */
@@ -26,6 +27,8 @@ export interface SubnetFact {
   readonly ranges: readonly SubnetRange[];
   /** False where gateways need not answer. */
   readonly checksGateway: boolean;
+  /** Of its pods, in bytes; absent: that of the network. */
+  readonly mtu?: number;
   /** The way out through nodes; absent for subnets with VLAN and of other VPCs, whose packets pass no node. */
   readonly exit?: Pick<GatewaySubnet, 'through' | 'outgoing'>;
 }
@@ -55,6 +58,7 @@ interface SubnetObject {
     readonly cidrBlock: string;
     readonly gateway: string;
     readonly disableGatewayCheck: boolean;
+    readonly mtu?: number;
     readonly vpc: string;
     readonly vlan: string;
     readonly gatewayType: 'distributed' | 'centralized';
@@ -84,6 +88,7 @@ export const objects: readonly ObjectFacts[] = [
     read: ({ spec }: SubnetObject): SubnetFact => ({
       ranges: readRanges(spec),
       checksGateway: !spec.disableGatewayCheck,
+      ...compact({ mtu: spec.mtu }),
       ...(spec.vpc === defaultVpc && spec.vlan === '' ? { exit: readExit(spec) } : {}),
     }),
   },

@@ -128,6 +128,13 @@ test('a pod is added when its flows are there and its gateways answer', () => {
   expect(listKind('neighbour-answers', unchecked)).toEqual([]);
 });
 
+test('a pod has the MTU of its subnet, or that of the network', () => {
+  const small = endpointOf({ attachment: { port: { ...attachment.port!, mtu: 1300 } } });
+  expect(model.planEndpoint(small, node).mtu).toBe(1300);
+  expect(listKind('veth', small)).toMatchObject([{ mtu: 1300 }]);
+  expect(ofSubnet({ mtu: 1300 })).toHaveProperty('mtu', 1300);
+});
+
 test('a further interface has no default route', () => {
   const second = endpointOf({ id: { containerId: 'c1', ifName: 'net1', network: 'default' } });
   expect([model.planEndpoint(second, node).routes, listKind('route', second)]).toEqual([[], []]);

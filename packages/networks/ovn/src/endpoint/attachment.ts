@@ -18,6 +18,8 @@ export interface LogicalPort {
   readonly addresses: readonly PortAddress[];
   /** Gateways have to answer before the pod is ready. */
   readonly checksGateway: boolean;
+  /** Of its link, in bytes; absent: that of the network. */
+  readonly mtu?: number;
   /** Absent for pods whose packets never pass a node. */
   readonly exit?: NonNullable<SubnetFact['exit']>;
 }
@@ -59,7 +61,7 @@ const unallocated = (message: string): PodwireError => new PodwireError('POD_UNA
 
 const describePort = (name: string, ip: IpFact, subnet: SubnetFact): LogicalPort => ({
   ...{ name, subnet: ip.subnet, mac: ip.mac, checksGateway: subnet.checksGateway },
-  ...compact({ exit: subnet.exit }),
+  ...compact({ exit: subnet.exit, mtu: subnet.mtu }),
   addresses: ip.addresses.flatMap((address) => {
     const range = subnet.ranges.find(({ gateway }) => familyOf(gateway) === familyOf(address));
     return range === undefined ? [] : [{ address, length: range.length, gateway: range.gateway }];

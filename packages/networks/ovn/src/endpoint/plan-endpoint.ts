@@ -20,8 +20,9 @@ import { planPodSide, reportedRoutes } from './pod-side.js';
  * and its rates. ovn-controller writes the flows, by the `iface-id` of the port.
  * @throws PodwireError POD_UNALLOCATED; REQUEST_INVALID for a MAC address or a rate that the pod cannot have
  */
-export function planEndpoint(endpoint: Endpoint, { network, mtu }: NodeView): PlannedEndpoint {
+export function planEndpoint(endpoint: Endpoint, { network, mtu: usual }: NodeView): PlannedEndpoint {
   const port = portOf(endpoint);
+  const { mtu = usual } = port;
   checkMac(endpoint, port);
   const { host, pod } = linksOf(endpoint, port);
   const resources: Resource[] = [
