@@ -73,6 +73,18 @@ const remove = (key: string): KeyWrite => ({
 });
 
 describe('a memory of a cluster', () => {
+  it('knows pods whose nodes are gone', async () => {
+    const record = (name: string, at: object) =>
+      encodeObject(ovnPodKind, { namespace: 'shop', name, uid: '1', annotations: {}, ...at });
+    const { memory } = await createMemory({
+      [keys.node('n1')]: node('192.0.2.1/24'),
+      [keys.ovnPod('shop', 'here')]: record('here', { node: 'n1' }),
+      [keys.ovnPod('shop', 'gone')]: record('gone', { node: 'n9' }),
+      [keys.ovnPod('shop', 'nowhere')]: record('nowhere', {}),
+    });
+    expect(memory.listStranded().map(({ key }) => key)).toEqual([keys.ovnPod('shop', 'gone')]);
+  });
+
   it('has what was listed, and what is reported later', async () => {
     const { memory, other, heardOf } = await createMemory({
       ...{ [keyOf('Subnet', 'blue')]: subnet('10.17.0.0/24'), [keys.node('n1')]: node('192.0.2.1/24') },

@@ -144,6 +144,15 @@ export class ClusterMemory {
     return this.#pods.get(this.#options.keys.ovnPod(namespace, name))?.found;
   }
 
+  /** Records of pods whose nodes are not in the cluster any more. Looks at all pods. */
+  listStranded(): PodRecord[] {
+    const nodes = new Set(this.#nodes.list().map(({ name }) => name));
+    return this.#pods.list().flatMap(({ found }) => {
+      const { node } = found?.record ?? {};
+      return found === undefined || node === undefined || nodes.has(node) ? [] : [found];
+    });
+  }
+
   /** Since the last call; undefined where more has changed than pods, IP objects, and the status of other objects. */
   takeChanges(): LookChanges | undefined {
     return readChanges({

@@ -12,6 +12,7 @@ import {
 import { type Log, pause, Workqueue } from '@podwire/platform';
 import type { LogicalNetwork } from './logical-network.js';
 import { writeAnswer } from './pod-records.js';
+import { StrandedPods, toRemoval } from './stranded-pods.js';
 
 export interface OvnLoopOptions {
   /** With the leader's fence as guard. */
@@ -46,6 +47,7 @@ type Work = 'plan' | 'status';
 export class OvnLoop {
   readonly #options: OvnLoopOptions;
   readonly #memory: ClusterMemory;
+  readonly #stranded: StrandedPods;
   readonly #queue: Workqueue<Work>;
   /** Of what is in memory, but for changes since the last plan. */
   #planner: OvnPlanner | undefined;
@@ -58,6 +60,7 @@ export class OvnLoop {
   constructor(options: OvnLoopOptions) {
     this.#options = options;
     this.#memory = new ClusterMemory(options.access);
+    this.#stranded = new StrandedPods(options.access.clock);
     this.#queue = this.#createQueue();
   }
 
@@ -106,6 +109,7 @@ export class OvnLoop {
   async #plan(signal: AbortSignal): Promise<void> {
     if (this.#isReconcileDue) this.#memory.lose();
     const planner = await this.#catchUp(signal);
+    if (this.#isReconcileDue) await this.#removeStranded(signal);
     const plan = planner.plan();
     await this.#write(plan, signal);
     this.#cursors = plan.cursors;
@@ -184,6 +188,16 @@ export class OvnLoop {
       return `${kind} ${metadata.name}: ${reason}`;
     });
     log.info({ count: writes.length, first }, 'objects of Kube-OVN were written');
+  }
+
+  /** The next plan takes away their addresses and ports. */
+  async #removeStranded(signal: AbortSignal): Promise<void> {
+    const given = this.#stranded.select(this.#memory.listStranded());
+    if (given.length === 0) return;
+    await this.#writeKeys(given.map(toRemoval), signal);
+    this.#queue.add('plan');
+    const first = given.slice(0, mostNamed).map(({ record }) => `${record.namespace}/${record.name}`);
+    this.#options.log.warn({ count: given.length, first }, 'pods of nodes that are gone were given up');
   }
 
   async #writeKeys(writes: readonly KeyWrite[], signal: AbortSignal): Promise<void> {
