@@ -10,6 +10,8 @@
  * tests with the tag `long`, and does a tenth of the runs of each property; `--long` lets tests that are samples
  * otherwise do everything (PODWIRE_TEST_LONG=1).
  *
+ * ESLint runs beside the tests that need root, with the lowest priority: they wait for other programs most of their time.
+ *
  * A file that failed is run once more, alone, after all others. If it passes then, it counts as passed and is listed as
  * flaky; too many flaky files are a failure. With `--times`, files are run again and again, beside `--load` busy loops,
  * and the rate of failures is printed.
@@ -27,7 +29,7 @@ import { checkAftermath } from './test/aftermath.mjs';
 import { bundlePrograms } from './test/bundles.mjs';
 import { endAllGroups } from './test/children.mjs';
 import { limitFlaky, runFailedAgain } from './test/flaky.mjs';
-import { runLint } from './test/lint.mjs';
+import { runEslintBeside, runLint, runTextChecks } from './test/lint.mjs';
 import { takeMachineState } from './test/machine.mjs';
 import { findTests, runNodeFiles } from './test/node-files.mjs';
 import { removeUnlessMounted } from './test/remove.mjs';
@@ -142,11 +144,19 @@ async function runPhases({ names, grep, quick, long, times, load, files }) {
 
 async function runOnce(names, context) {
   const results = [];
+  const isBeside = names.includes('lint') && names.includes('ns');
+  let eslint = Promise.resolve([]);
   for (const each of names) {
     const [title, run] = phases[each];
     showPhase(title);
-    results.push(...(await run(context)));
+    if (each === 'ns' && isBeside) {
+      eslint = runEslintBeside(context);
+      // Awaited below; a phase that fails meanwhile must not make it an unhandled rejection.
+      eslint.catch(() => {});
+    }
+    results.push(...(await (each === 'lint' && isBeside ? runTextChecks(context) : run(context))));
   }
+  results.push(...(await eslint));
   let isFirst = true;
   const again = await runFailedAgain(results, async ({ phase, name }) => {
     if (isFirst) showPhase('Failed files once more, alone');

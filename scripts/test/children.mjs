@@ -1,6 +1,7 @@
 /** The processes that the runner starts: each the leader of a group that is ended as a whole. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import os from 'node:os';
 
 const running = new Set();
 /** Their output goes through pipes, which they take for a reason not to colour it. */
@@ -17,11 +18,14 @@ const endGroup = (child, signal) => {
 /** Ends what still runs; for the runner's own end by a signal. */
 export const endAllGroups = () => running.forEach((child) => endGroup(child, 'SIGKILL'));
 
+/** Of a process that takes only the time that no other wants (nice(1)). */
+export const lowestPriority = os.constants.priority.PRIORITY_LOW;
+
 /**
  * Runs Node with `parameters` to its end. Returns the exit code (null after a signal), everything it wrote, the seconds it took and
  * whether it exceeded `seconds`. With `onOutput`, the output is handed on as it comes.
  */
-export async function runNode(parameters, { cwd, env, seconds, onOutput = () => {} }) {
+export async function runNode(parameters, { cwd, env, seconds, priority, onOutput = () => {} }) {
   const since = performance.now();
   const child = spawn(process.execPath, parameters, {
     cwd,
@@ -30,6 +34,7 @@ export async function runNode(parameters, { cwd, env, seconds, onOutput = () => 
     detached: true,
   });
   running.add(child);
+  if (priority !== undefined) os.setPriority(child.pid, priority);
   const chunks = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

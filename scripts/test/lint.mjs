@@ -1,7 +1,7 @@
 /** The checks of the text itself. Each counts as one test. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { forEachBounded, runNode } from './children.mjs';
+import { forEachBounded, lowestPriority, runNode } from './children.mjs';
 import { findCommentFaults } from './comments.mjs';
 import { splitForEslint } from './eslint.mjs';
 import { findLineFaults } from './lines.mjs';
@@ -40,9 +40,11 @@ const listEslintChecks = (root) =>
     ...part,
   ]);
 
-async function runCheck(root, [name, program, ...parameters]) {
+async function runCheck(root, [name, program, ...parameters], options = {}) {
   if (!fs.existsSync(path.join(root, program))) throw new Error(`${program} is missing; run: npm run setup`);
-  const { code, output, seconds } = await runNode([program, ...parameters], { cwd: root, seconds: 600 });
+  const { code, output, seconds } = await runNode([program, ...parameters], {
+    ...{ cwd: root, seconds: 600, ...options },
+  });
   return toResult(name, code === 0, output, seconds);
 }
 
@@ -59,10 +61,21 @@ const toResult = (name, good, output, seconds) => {
   return result;
 };
 
+/** All of it. */
 export async function runLint({ root }) {
-  const results = await forEachBounded([...listEslintChecks(root), ...checks], 2, (check) =>
-    runCheck(root, check),
+  const results = await forEachBounded(listEslintChecks(root), 2, (check) => runCheck(root, check));
+  return [...results, ...(await runTextChecks({ root }))];
+}
+
+/** ESLint beside tests that wait for other programs most of their time: alone it takes a tenth of a whole run. */
+export const runEslintBeside = ({ root }) =>
+  forEachBounded(listEslintChecks(root), 1, (check) =>
+    runCheck(root, check, { priority: lowestPriority, seconds: 1_800 }),
   );
+
+/** All but ESLint. */
+export async function runTextChecks({ root }) {
+  const results = await forEachBounded(checks, 2, (check) => runCheck(root, check));
   return [
     ...results,
     checkFaults('repository', findRepositoryFaults, root),

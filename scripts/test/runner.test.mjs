@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { programs } from './bundles.mjs';
+import { lowestPriority, runNode } from './children.mjs';
 import { findCommandFaults, readCommands } from './contributing.mjs';
 import { describeFailure, kindOf, limitFlaky, runFailedAgain } from './flaky.mjs';
 import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
@@ -45,6 +46,20 @@ async function runBody(body, { grep, seconds = 20 } = {}) {
   return result;
 }
 const counts = ({ passed, failed, skipped }) => [passed, failed, skipped];
+
+describe('runNode', () => {
+  const askPriority = (options) =>
+    runNode(['-e', 'setTimeout(() => console.log(os.getPriority()), 200)'], {
+      cwd: root,
+      seconds: 60,
+      ...options,
+    });
+
+  it('gives a program the priority that it is to have, and else its own', async () => {
+    expect((await askPriority({ priority: lowestPriority })).output).toBe('19\n');
+    expect((await askPriority({})).output).toBe(`${os.getPriority()}\n`);
+  });
+});
 
 describe('runNodeFiles', { tags: ['long'] }, () => {
   it('counts tests, not suites', async () => {
