@@ -157,6 +157,16 @@ describe('a pod', () => {
     expect([...plan.facts.pods.keys()]).toEqual(['shop/web']);
   });
 
+  it('whose IP object cannot be read has it left alone, and others are served', () => {
+    const { look } = answered();
+    const reference = { apiVersion: 'kubeovn.io/v1', kind: 'IP', name: 'web.shop' };
+    const objects = { ...look.objects, ips: [], unreadable: [{ reference, revision: 1, problems: [] }] };
+    const pods = [pod, { ...pod, name: 'db', uid: 'u5' }];
+    const plan = planOvnCluster({ ...look, objects, pods }, options);
+    expect(writesOf(plan)).toContain('create IP db.shop');
+    expect(writesOf(plan)).not.toContain('create IP web.shop');
+  });
+
   it('under the name of another one has its IP object replaced in one write', () => {
     const { look } = answered();
     const plan = planOvnCluster({ ...look, pods: [{ ...pod, uid: 'u2' }] }, options);

@@ -40,6 +40,8 @@ export class OvnPlanner {
   readonly #problems: readonly PodwireError[];
   readonly #checked: readonly CheckedSubnet[];
   readonly #ips: Map<string, StoredObject<IP>>;
+  /** Names of IP objects that cannot be read: they are left alone. */
+  readonly #unreadableIps: ReadonlySet<string>;
   /** Ids of pods whose record cannot be read: they have what their IP object says. */
   readonly #unreadable: Set<string>;
   readonly #addresses: AddressPlanner;
@@ -59,13 +61,14 @@ export class OvnPlanner {
     this.#checked = subnets;
     this.#ips = new Map(objects.ips.map((ip) => [ip.object.metadata.name, ip]));
     this.#unreadable = new Set(look.unreadablePods.map(idOf));
+    this.#unreadableIps = new Set(listUnreadable(objects, 'IP'));
     this.#nodePorts = new Set(nodes.map(({ name }) => nodePortName(name)));
     const pods = [...look.pods, ...[...this.#unreadable].flatMap((id) => recallPod(id, this.#ips) ?? [])];
     this.#addresses = new AddressPlanner(
       {
         ...{ nodes, pods, encapsulation, statefulSets: [], subnets: subnets.map(readSubnet) },
         ips: objects.ips.map(({ object }) => toIpObject(object)),
-        unreadableSubnets: listUnreadableSubnets(objects),
+        unreadableSubnets: listUnreadable(objects, 'Subnet'),
       },
       cursors,
     );
@@ -102,7 +105,11 @@ export class OvnPlanner {
 
   /** Without the status of objects. */
   plan(): Omit<OvnPlan, 'facts'> {
-    const { changes, problems, cursors } = this.#addresses.plan();
+    const { changes: all, problems, cursors } = this.#addresses.plan();
+    // A write that expects no object where one cannot be read would fail, and all others with it.
+    const changes = all.filter(
+      (change) => change.type !== 'put-ip' || !this.#unreadableIps.has(change.ip.name),
+    );
     return {
       changes: [...this.#missing, ...listIpWrites(changes, this.#ips)],
       answers: changes.flatMap(toAnswer),
@@ -168,8 +175,8 @@ const readSubnet = ({ subnet, underlay, fault }: CheckedSubnet) => ({
   isSuspended: fault !== undefined,
 });
 
-const listUnreadableSubnets = ({ unreadable }: OvnObjects): string[] =>
-  unreadable.flatMap(({ reference: { kind, name } }) => (kind === 'Subnet' ? [name] : []));
+const listUnreadable = ({ unreadable }: OvnObjects, wanted: string): string[] =>
+  unreadable.flatMap(({ reference: { kind, name } }) => (kind === wanted ? [name] : []));
 
 const toAnswer = (change: OvnChange): PodAnswer[] =>
   change.type === 'annotate' && change.what === 'pod'
