@@ -239,7 +239,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   {
     name: 'ovn',
-    summary: 'the logical network of Kube-OVN: VPCs, subnets, and who is in them',
+    summary: 'the logical network of Kube-OVN: who is in it, and the way of a packet',
     group: look,
     load: () => import('./commands/ovn.js'),
   },

@@ -98,3 +98,10 @@ export function readSeconds(text: string): number {
   if (seconds > 0 && seconds <= 86_400) return seconds;
   throw new InvalidArgumentError('It must be a number of seconds, up to a day.');
 }
+
+/** Of TCP or UDP. */
+export function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('Ports are numbers from 1 to 65535.');
+}

@@ -1,4 +1,5 @@
 export type * from './contract.js';
+export { gatewayMac } from './topology/rows.js';
 export { JOIN_SUBNET, nodePortName, podPortName } from './topology/names.js';
 export { topologyPlans } from './topology/plans.js';
 export { annotationNames, type Annotations, readAllocation } from './pods/annotations.js';

@@ -15,5 +15,7 @@ export {
   runOvnController,
   type RunOvnOptions,
 } from './ovn/ovn-controller.js';
+export type { LogicalPlaces, LogicalPort, LogicalSwitch } from './ovn/places.js';
+export { type LookOptions, readLogicalPlaces } from './ovn/read-facts.js';
 export type { NetworkReport, PortReport, SubnetReport, VpcReport } from './ovn/report.js';
 export { showLogicalNetwork, type ShowOptions } from './ovn/show.js';

@@ -4,6 +4,7 @@ import { addStore, requireCluster } from '../cluster/options.js';
 import { addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
+import { defineTrace } from './ovn-trace.js';
 
 interface ShowOptions {
   readonly northbound?: readonly string[];
@@ -14,7 +15,9 @@ interface ShowOptions {
 const usualEndpoint = 'unix:/run/ovn/ovnnb_db.sock';
 
 export function define(command: Command, io: Io): void {
-  command.description('Looks at the logical network of Kube-OVN’s objects in OVN’s northbound database.');
+  command.description(
+    'Looks at the logical network of Kube-OVN’s objects as OVN has it, and follows packets through it.',
+  );
   const show = command
     .command('show')
     .summary('VPCs, their subnets, and the nodes and pods in these')
@@ -34,6 +37,7 @@ export function define(command: Command, io: Io): void {
     ['podwire ovn show --config /etc/podwire/agent.yaml --northbound tcp:10.0.0.1:6641', ''],
     ['podwire ovn show -o json', '{"vpcs":[{"name":"ovn-cluster",…}],…}'],
   ]);
+  defineTrace(command, io);
 }
 
 const usualEndpoints = ({ env }: Io): readonly string[] => readList(env['OVN_NB_DB'] || usualEndpoint);

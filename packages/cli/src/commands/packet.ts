@@ -3,7 +3,7 @@ import { highestVnid } from '@podwire/objects/vnid';
 import { compact } from '@podwire/platform';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addStore } from '../cluster/options.js';
-import { addAgent, addExamples, addOutput, optionsOf, outputOf, readSeconds } from '../command.js';
+import { addAgent, addExamples, addOutput, optionsOf, outputOf, readPort, readSeconds } from '../command.js';
 import { createRunDirOption } from '../flows/run-dir.js';
 import { withInterrupt } from '../interrupt.js';
 import { colorsFor, exitCodes, type Io, widthOf, writeJson, writeLines } from '../io.js';
@@ -100,12 +100,6 @@ function readVnid(text: string): number {
   const vnid = /^\d{1,8}$/.test(text) ? Number(text) : NaN;
   if (vnid <= highestVnid) return vnid;
   throw new InvalidArgumentError(`VNIDs are numbers from 0 to ${highestVnid}.`);
-}
-
-function readPort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
-  if (port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError('Ports are numbers from 1 to 65535.');
 }
 
 async function show(command: Command, io: Io): Promise<void> {

@@ -1,5 +1,6 @@
 /** Parts of rows that several plans have. */
 import { digestMac } from '../digest-mac.js';
+import { routerSideName } from './names.js';
 
 /** By which tools of Kube-OVN know its rows. */
 export const vendor = { vendor: 'kube-ovn' } as const;
@@ -17,3 +18,6 @@ export const anywhere = (like: string): string => (protocolOf(like) === 'ip4' ? 
  * database that is new, so that what pods remember of their gateway stays right.
  */
 export const routerMac = (port: string): string => digestMac('02', port);
+
+/** The receiver of what pods of a subnet send out of it, where its gateway is a router of OVN. */
+export const gatewayMac = (subnet: string, vpc: string): string => routerMac(routerSideName(subnet, vpc));
