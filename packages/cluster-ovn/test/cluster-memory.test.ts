@@ -73,6 +73,22 @@ const remove = (key: string): KeyWrite => ({
 });
 
 describe('a memory of a cluster', () => {
+  it('knows a subnet before the pods that came after it', async () => {
+    const { memory, other, heardOf } = await createMemory();
+    for (const name of ['blue', 'red', 'green']) {
+      const heard = heardOf();
+      await other.put(keyOf('Subnet', name), textOf('Subnet', name, { spec: { cidrBlock: '10.17.0.0/24' } }));
+      await other.put(
+        keys.ovnPod('shop', name),
+        encodeObject(ovnPodKind, { namespace: 'shop', name, uid: '1', annotations: {} }),
+      );
+      await heard;
+      const { objects, pods } = memory.view();
+      const subnets = objects.subnets.map(({ object }) => object.metadata.name);
+      expect(pods.filter((each) => !subnets.includes(each.name))).toEqual([]);
+    }
+  });
+
   it('knows pods whose nodes are gone', async () => {
     const record = (name: string, at: object) =>
       encodeObject(ovnPodKind, { namespace: 'shop', name, uid: '1', annotations: {}, ...at });

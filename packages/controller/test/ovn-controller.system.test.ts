@@ -134,9 +134,9 @@ test('the status of objects says how many addresses are free, and why a subnet i
       return [found?.status, found?.message];
     };
     await waitFor(error, ['False', '']);
-    await cluster.delete('Vlan', 'v10');
-    await waitFor(error, ['True', 'Subnet outside: spec.vlan: there is no Vlan v10']);
-    await cluster.apply('Vlan', 'v10', { id: 10, provider: 'net1' });
+    await cluster.apply('Subnet', 'outside', { vlan: 'v11', cidrBlock: '10.40.0.0/24,fd40::/120' });
+    await waitFor(error, ['True', 'Subnet outside: spec.vlan: there is no Vlan v11']);
+    await cluster.apply('Vlan', 'v11', { id: 11, provider: 'net1' });
     await waitFor(error, ['False', '']);
   }));
 

@@ -1,8 +1,8 @@
-/** The cluster in memory, as plans read it: listed once, and followed by watches from there. */
+/** The cluster in memory, as plans read it: listed once, and followed by a watch from there. */
 import { folders, type Keys } from '@podwire/cluster-state';
 import { decodeStoredObject, type KeyWrite, objectGroupPrefix, ofKind } from '@podwire/objects';
 import type { Clock } from '@podwire/platform';
-import type { Expectation, Revision, Store } from '@podwire/store';
+import type { Change, Expectation, Listing, Revision, Store } from '@podwire/store';
 import type { LookChanges, OvnLook, OvnObjects } from '../cluster/contract.js';
 import { splitId } from '../pods/owners.js';
 import { readChanges } from './changes.js';
@@ -18,7 +18,7 @@ export interface ClusterMemoryOptions {
 export interface FollowOptions {
   /** Something is other than before, or {@link ClusterMemory.isLost}. */
   readonly onChange: () => void;
-  /** A watch has ended, and what is in memory is lost. */
+  /** The watch has ended, and what is in memory is lost. */
   readonly onError: (error: unknown, prefix: string) => void;
 }
 
@@ -31,6 +31,8 @@ export class ClusterMemory {
   readonly #nodes: Mirror<ReadNode>;
   /** Names of nodes whose agents are connected. */
   readonly #leases: Mirror<string>;
+  /** But pods. */
+  readonly #others: readonly Mirror<unknown>[];
   readonly #mirrors: readonly Mirror<unknown>[];
   /** Of the lists, in the order of the mirrors. */
   #listedAt: readonly Revision[] = [];
@@ -48,7 +50,8 @@ export class ClusterMemory {
     this.#pods = new Mirror(pods, (item) => readPod(item, pods));
     this.#nodes = new Mirror(nodes, (item) => readNode(item, nodes));
     this.#leases = new Mirror(leases, ({ key }) => key.slice(leases.length));
-    this.#mirrors = [this.#objects, this.#pods, this.#nodes, this.#leases];
+    this.#others = [this.#objects, this.#nodes, this.#leases];
+    this.#mirrors = [this.#pods, ...this.#others];
   }
 
   /** The revision at the key of the generation that writes of a plan of this depend on. */
@@ -71,42 +74,45 @@ export class ClusterMemory {
     const { store, keys } = this.#options;
     // First: a plan that is carried out after it changes it, whatever the lists have of that plan.
     const generation = await store.get(keys.ovnGeneration, { signal });
-    const listings = await Promise.all(this.#mirrors.map(({ prefix }) => store.list(prefix, { signal })));
+    const list = ({ prefix }: Mirror<unknown>): Promise<Listing> => store.list(prefix, { signal });
+    // Before subnets: one that was applied before a pod is known with it.
+    const pods = await list(this.#pods);
+    const others = await Promise.all(this.#others.map(list));
+    const listings = [pods, ...others];
     for (const [at, mirror] of this.#mirrors.entries()) mirror.begin(listings[at]!.items);
     this.#listedAt = listings.map(({ revision }) => revision);
     this.#generation = generation?.revision ?? 'absent';
     this.#isLost = false;
   }
 
-  /** Keeps what was listed as the store is, until the signal aborts. Never rejects. */
-  async follow(options: FollowOptions, signal: AbortSignal): Promise<void> {
-    const watches = this.#mirrors.map((mirror, at) =>
-      this.#watch(mirror, { ...options, from: this.#listedAt[at]!, signal }),
-    );
-    await Promise.all(watches);
-  }
-
-  async #watch(
-    mirror: Mirror<unknown>,
-    {
-      onChange,
-      onError,
-      ...options
-    }: FollowOptions & { readonly from: Revision; readonly signal: AbortSignal },
-  ): Promise<void> {
+  /**
+   * Keeps what was listed as the store is, until the signal aborts. One watch of all, since it has one order: a subnet that was
+   * applied before a pod is known before the pod. Never rejects.
+   */
+  async follow({ onChange, onError }: FollowOptions, signal: AbortSignal): Promise<void> {
+    const prefix = `${this.#options.keys.root}/`;
+    const from = Math.min(...this.#listedAt);
     try {
-      for await (const batch of this.#options.store.watch(mirror.prefix, options)) {
-        if (options.signal.aborted) return;
-        // Something was missed, and other watches may have missed something, too.
+      for await (const batch of this.#options.store.watch(prefix, { from, signal })) {
+        if (signal.aborted) return;
         if (batch.type === 'snapshot') this.lose();
-        else if (!mirror.apply(batch.changes)) continue;
+        else if (!this.#apply(batch.changes)) continue;
         onChange();
       }
     } catch (error) {
-      if (options.signal.aborted) return;
+      if (signal.aborted) return;
       this.lose();
-      onError(error, mirror.prefix);
+      onError(error, prefix);
     }
+  }
+
+  /** @returns whether anything is other than before */
+  #apply(changes: readonly Change[]): boolean {
+    const keyOf = (change: Change): string => (change.type === 'put' ? change.item.key : change.key);
+    const applied = this.#mirrors.map((mirror) =>
+      mirror.apply(changes.filter((change) => keyOf(change).startsWith(mirror.prefix))),
+    );
+    return applied.includes(true);
   }
 
   /** Own writes, which are known before they are reported. */

@@ -30,7 +30,7 @@ export interface OvnLoopOptions {
 
 /** Until a failed plan is tried again, in milliseconds. */
 const backoff = { first: 100, longest: 10_000 } as const;
-/** Milliseconds until watches are opened again that the store has refused. */
+/** Milliseconds until a watch is opened again that the store has refused. */
 const watchAgainAfter = 30_000;
 /** Milliseconds between looks for what others have changed in the database; also where two programs repair against each other. */
 const readDriftEvery = 500;
@@ -149,7 +149,7 @@ export class OvnLoop {
     return planner;
   }
 
-  /** At everything. Changes from there on come by watches. */
+  /** At everything. Changes from there on come by a watch. */
   async #look(signal: AbortSignal): Promise<void> {
     await this.#unwatch();
     this.#planner = undefined;
