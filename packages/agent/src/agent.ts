@@ -244,7 +244,7 @@ async function openOpenshiftSocket(
   });
 }
 
-/** As above. */
+/** Undefined where it is not configured, as for OpenShift's. */
 async function openKubeOvnSocket(
   { kubeOvnCni: config, stateDir, limits, deadlines }: AgentConfig,
   { peerCredentials, log }: AgentDependencies,

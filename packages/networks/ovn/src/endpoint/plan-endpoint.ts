@@ -6,6 +6,7 @@ import { PodwireError } from '@podwire/errors';
 import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
 import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traffic';
 import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
+import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
 import { compact } from '@podwire/platform';
 import { readBandwidth } from '../annotations.js';
 import { planGatewayPod } from '../gateway/plan-gateway.js';
@@ -27,7 +28,7 @@ export function planEndpoint(endpoint: Endpoint, { network, mtu: usual }: NodeVi
   const { host, pod } = linksOf(endpoint, port);
   const resources: Resource[] = [
     { kind: 'veth', host, pod, mtu },
-    ...planHostLink(host.name),
+    ...planSwitchedLink(host.name),
     ...planPort(endpoint, host.name, port),
     ...planPodSide(pod.name, port, optionsOf(network)),
     { kind: 'link-ready', in: 'pod', link: pod.name },
@@ -70,17 +71,6 @@ const linksOf = ({ id }: Endpoint, { mac }: LogicalPort) => ({
   host: { name: digestName(podLinkPrefix, endpointKey(id)), mac: `fe${mac.slice(2)}` },
   pod: { name: id.ifName, mac },
 });
-
-/** The switch alone speaks to the pod: the kernel, which gets its packets as well on the datapath `netdev`, answers nothing here. */
-function planHostLink(link: string): Resource[] {
-  const set = (key: string): Resource => ({ kind: 'sysctl', in: 'host', key, value: '1', optional: true });
-  return [
-    { kind: 'link-local-mode', in: 'host', link, mode: 'manual' },
-    set(`net/ipv4/conf/${link}/rp_filter`),
-    set(`net/ipv6/conf/${link}/disable_ipv6`),
-    { kind: 'link-up', in: 'host', link },
-  ];
-}
 
 /** Milliseconds: less than a request has, so that its error says what was waited for. The runtime tries again. */
 const PATIENCE = 8_000;

@@ -1,6 +1,7 @@
 import { familyOf } from '@podwire/addresses';
 import type { IpRoute } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
+import { forwardingOff, planChecksums } from '@podwire/network-traffic/switched-pod';
 import type { OvnOptions } from '../options.js';
 import type { LogicalPort } from './attachment.js';
 
@@ -14,7 +15,7 @@ export function planPodSide(link: string, { addresses }: LogicalPort, options: O
     ...(has(6) ? [ipv6On, withoutDetection(link)] : []),
     ...(has(4) && link === PRIMARY ? [forwardingOff] : []),
     { kind: 'link-up', in: 'pod', link: 'lo' },
-    ...planChecksums(link, options),
+    ...planChecksums(link, options.datapath),
     { kind: 'link-up', in: 'pod', link },
     ...addresses.map(({ address, length }): Resource => {
       return { kind: 'address', in: 'pod', link, address: `${address}/${length}` };
@@ -49,17 +50,3 @@ const ipv6On: Resource = { kind: 'sysctl', in: 'pod', key: 'net/ipv6/conf/all/di
 const withoutDetection = (link: string): Resource => ({
   ...{ kind: 'sysctl', in: 'pod', key: `net/ipv6/conf/${link}/accept_dad`, value: '0' },
 });
-
-/** A new namespace copies the IPv4 settings of the machine's first one, which forwards; what the pod makes of it later stays. */
-const forwardingOff: Resource = {
-  ...{ kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true },
-};
-
-/**
- * On the datapath `netdev` the switch reads packets from the link as they are, and a pod that is to get one drops it where the
- * checksum is not complete: ping works and TCP does not. The kernel's datapath completes it where a packet leaves the node.
- */
-const planChecksums = (link: string, { datapath }: OvnOptions): Resource[] =>
-  datapath === 'netdev'
-    ? [{ kind: 'link-feature', in: 'pod', link, feature: 'tx-checksumming', on: false }]
-    : [];

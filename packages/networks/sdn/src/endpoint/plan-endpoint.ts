@@ -4,6 +4,7 @@ import { PodwireError } from '@podwire/errors';
 import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
 import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traffic';
 import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
+import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
 import { hexOf } from '../addresses.js';
 import { flowResources } from '../flow-resources.js';
 import { BRIDGE, HOST_LINK } from '../names.js';
@@ -28,7 +29,7 @@ export function planEndpoint(endpoint: Endpoint, view: NodeView): PlannedEndpoin
   const resources: Resource[] = [
     { kind: 'veth', host, pod, mtu: view.mtu },
     ...planPodSide(pod.name, place, node, endpoint.foundLinks),
-    ...planHostLink(host.name),
+    ...planSwitchedLink(host.name),
     ...planPort(endpoint, host.name, place),
     ...flowResources(planProjectFlows(node.mode, vnid)),
     // Another port that has got the number would be taken for the pod.
@@ -57,21 +58,6 @@ const linksOf = ({ id }: Endpoint, { ip, mac }: PodPlace) => ({
   host: { name: digestName(podLinkPrefix, endpointKey(id)), mac: `fe:58:${hexOf(ip)}` },
   pod: { name: id.ifName, mac },
 });
-
-/**
- * The switch alone speaks to the pod. On the datapath `netdev` the node's kernel gets the packets of the pod as well, and the
- * route to the pod is through `tun0`: with `rp_filter` the kernel answers no ARP on this link, and the packet filter
- * drops the rest as spoofed.
- */
-function planHostLink(link: string): Resource[] {
-  const set = (key: string): Resource => ({ kind: 'sysctl', in: 'host', key, value: '1', optional: true });
-  return [
-    { kind: 'link-local-mode', in: 'host', link, mode: 'manual' },
-    set(`net/ipv4/conf/${link}/rp_filter`),
-    set(`net/ipv6/conf/${link}/disable_ipv6`),
-    { kind: 'link-up', in: 'host', link },
-  ];
-}
 
 /** `sandbox` and `ip` are where OpenShift has them. */
 function planPort({ id, bandwidth }: Endpoint, name: string, { ip, port }: PodPlace): Resource[] {

@@ -1,6 +1,7 @@
-import type { IpRoute, LinkFeature } from '@podwire/backend-linux/resources';
+import type { IpRoute } from '@podwire/backend-linux/resources';
 import type { Resource } from '@podwire/engine';
 import type { FoundLink } from '@podwire/network-contract';
+import { forwardingOff, planChecksums } from '@podwire/network-traffic/switched-pod';
 import { MULTICAST } from '../pipeline/flows.js';
 import type { SdnNode } from '../types.js';
 import type { PodPlace } from './place.js';
@@ -20,7 +21,7 @@ export function planPodSide(
   return [
     ...(isPrimary ? [forwardingOff] : []),
     { kind: 'link-up', in: 'pod', link: 'lo' },
-    ...planChecksums(link, node),
+    ...planChecksums(link, node.datapath),
     { kind: 'link-up', in: 'pod', link },
     { kind: 'address', in: 'pod', link, address },
     ...routesOf(node, gateway, isPrimary).map(({ dst: destination, gw }): IpRoute => {
@@ -30,20 +31,6 @@ export function planPodSide(
     ...(isPrimary ? planFoundLinks(found, link, gateway) : []),
   ];
 }
-
-/**
- * On the datapath `netdev` the switch reads packets from the link as they are, and a pod that is to get one drops it where the
- * checksum is not complete: ping works and TCP does not. The kernel's datapath completes it where a packet leaves the node.
- */
-const planChecksums = (link: string, { datapath }: SdnNode): LinkFeature[] =>
-  datapath === 'netdev'
-    ? [{ kind: 'link-feature', in: 'pod', link, feature: 'tx-checksumming', on: false }]
-    : [];
-
-/** A new namespace copies the IPv4 settings of the machine's first one, which forwards; what the pod makes of it later stays. */
-const forwardingOff: Resource = {
-  ...{ kind: 'sysctl', in: 'pod', key: 'net/ipv4/ip_forward', value: '0', initial: true },
-};
 
 /** A macvlan reaches everything but the link below it: the node's addresses there are behind the bridge. */
 function planFoundLinks(found: readonly FoundLink[], link: string, gateway: string): Resource[] {
