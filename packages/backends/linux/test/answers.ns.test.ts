@@ -8,8 +8,16 @@ import { openKernel } from '../src/index.js';
 import { call, createEngineHost, type EngineHost, identify } from './fixture.js';
 
 const families = {
-  IPv4: { gateway: '10.9.0.1', near: '10.9.0.1/24', own: '10.9.0.2/24' },
-  IPv6: { gateway: 'fd00:9::1', near: 'fd00:9::1/64', own: 'fd00:9::2/64' },
+  IPv4: {
+    ...{ gateway: '10.9.0.1', near: '10.9.0.1/24', own: '10.9.0.2/24' },
+    ...{ question: 'arp operation request', length: 28 },
+  },
+  IPv6: {
+    ...{ gateway: 'fd00:9::1', near: 'fd00:9::1/64', own: 'fd00:9::2/64' },
+    // Of the gateway: the pod asks for its own addresses, too.
+    question: 'icmpv6 type nd-neighbor-solicit @th,64,128 0xfd000009000000000000000000000001',
+    length: 72,
+  },
 };
 
 let bench: EngineHost;
@@ -25,7 +33,10 @@ beforeEach(async () => {
   pod = bench.host.addPod();
   await bench.host.namespace.ip(`link add pod0 type veth peer name eth0 netns ${pod.name}`);
 });
-afterEach(async () => bench.host.namespace.ip('link del pod0'));
+afterEach(async () => {
+  await bench.host.namespace.ip('link del pod0');
+  await bench.host.namespace.run(['nft', 'flush', 'ruleset']);
+});
 
 const give = async (address: string): Promise<void> => {
   await bench.host.namespace.ip(`addr add ${address} dev pod0 nodad`);
@@ -33,6 +44,13 @@ const give = async (address: string): Promise<void> => {
 const raise = async (): Promise<void> => {
   await bench.host.namespace.ip('link set pod0 up');
 };
+
+/** @param length in bytes, without the header of Ethernet */
+async function dropFirst(packets: string, length: number): Promise<void> {
+  const rule = `${packets} quota until ${1.5 * length} bytes drop`;
+  const chain = `chain in { type filter hook ingress device pod0 priority 0; ${rule}\n}`;
+  await bench.host.namespace.run(['nft', '-f', '-'], { input: `table netdev lost {\n${chain}\n}\n` });
+}
 
 function podOf({ gateway, own }: (typeof families)['IPv4'], timeout = 20_000): Owned {
   const resources: readonly Resource[] = [
@@ -56,11 +74,22 @@ function entryOf(address: string): { state?: NeighbourState; mac?: string; up: b
 }
 
 for (const [family, addresses] of Object.entries(families)) {
-  const { gateway, near } = addresses;
+  const { gateway, near, question, length } = addresses;
   describe(family, () => {
     test('a gateway that is there answers', async () => {
       await give(near);
       await raise();
+      await bench.engine.apply(podOf(addresses), call());
+      assert.equal(entryOf(gateway).state, 'reachable');
+    });
+
+    test('a question that is lost is asked again long before the kernel would', async () => {
+      await give(near);
+      await raise();
+      await dropFirst(question, length);
+      const later = `net.ipv${family.at(-1)}.neigh.eth0.retrans_time_ms=600000`;
+      // Duplicate detection of the link-local address would take as long.
+      await pod.run(['sysctl', '-qw', later, 'net.ipv6.conf.eth0.accept_dad=0']);
       await bench.engine.apply(podOf(addresses), call());
       assert.equal(entryOf(gateway).state, 'reachable');
     });

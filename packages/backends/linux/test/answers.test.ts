@@ -127,7 +127,13 @@ test.each([
   ['none', 'resolve'],
   [undefined, 'resolve'],
 ] as const)('an entry that is %s leaves this to do: %s', (state, step) => {
-  expect(nextStep(state)).toBe(step);
+  expect(nextStep(state, false)).toBe(step);
+});
+
+test('only an entry that the kernel waits for is asked for anew', () => {
+  const states = ['incomplete', 'probe', 'reachable', 'stale', 'failed', undefined] as const;
+  const steps = states.map((state) => nextStep(state, true));
+  expect(steps).toEqual(['anew', 'wait', 'done', 'probe', 'resolve', 'resolve']);
 });
 
 test.each([

@@ -1,6 +1,8 @@
 /** Waiting until a neighbour answers. */
 import { PodwireError } from '@podwire/errors';
+import { hasCode } from '@podwire/linux';
 import {
+  deleteNeighbourRequest,
   type InterfaceAddressEntry,
   listAddresses,
   type NeighbourState,
@@ -67,43 +69,68 @@ export interface Asker {
 /** Milliseconds between two looks: the first and the longest. Sockets of netlink do not wake this process. */
 const PAUSES = { first: 1, longest: 50 };
 
+/**
+ * Milliseconds after which a question is taken for lost, before the kernel itself asks again after its `retrans_time` of a
+ * second. The first one often is lost: ovn-controller says `ovn-installed` just before the datapath has the flows.
+ */
+const LOST_AFTER = [20, 60, 140, 300, 620];
+
 /** @throws PodwireError NEIGHBOUR_SILENT after the time-out; NetlinkBatchError; the signal's reason */
 export async function awaitAnswer(question: Question, { owner, clock, signal }: Asker): Promise<void> {
   const { timeout = ANSWERED_IN } = question;
-  const end = clock.elapsed() + timeout;
+  const start = clock.elapsed();
+  const lostAfter = [...LOST_AFTER];
   for (let pause = PAUSES.first; ; pause = Math.min(2 * pause, PAUSES.longest)) {
-    const obstacle = ask(question);
+    const waited = clock.elapsed() - start;
+    const isLost = waited >= (lostAfter[0] ?? Infinity);
+    if (isLost) lostAfter.shift();
+    const obstacle = ask(question, isLost);
     if (obstacle === undefined) return;
-    const left = end - clock.elapsed();
+    const left = timeout - waited;
     if (left <= 0) throw silent(question, timeout, owner, obstacle);
     await clock.sleep(Math.min(pause, left), signal);
   }
 }
 
 /** @returns why there is no answer yet */
-function ask({ route, index, address, link }: Question): string | undefined {
+function ask({ route, index, address, link }: Question, isLost: boolean): string | undefined {
   const neighbour = { link: index, address };
-  const look = (): Step => nextStep(readNeighbour(route, neighbour)?.state);
+  const look = (): Step => nextStep(readNeighbour(route, neighbour)?.state, isLost);
   const step = look();
   if (step === 'done') return undefined;
   const unready = address.includes(':') ? describeUnready(readLinkLocal(route, index)) : undefined;
   if (unready !== undefined) return `${link} ${unready}`;
   if (step === 'resolve') route.request([resolveNeighbourRequest(neighbour)]);
   if (step === 'probe') route.request([probeNeighbourRequest(neighbour)]);
+  if (step === 'anew') askAnew(route, neighbour);
   // Through a veth the answer is there before the kernel returns from the request.
   return look() === 'done' ? undefined : 'nothing has come back';
 }
 
-type Step = 'done' | 'wait' | 'resolve' | 'probe';
+/** The kernel asks at once for an entry that is new, and for one that it waits for only after its `retrans_time`. */
+function askAnew(route: NetlinkConnection, neighbour: { link: number; address: string }): void {
+  try {
+    route.request([deleteNeighbourRequest(neighbour), resolveNeighbourRequest(neighbour)]);
+  } catch (error) {
+    // The kernel has given it up just now; the second request has been carried out.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
 
-/** The next thing to do in a state of the entry; `undefined` is that of no entry. The kernel gives up after three seconds. Pure. */
-export function nextStep(state: NeighbourState | undefined): Step {
+type Step = 'done' | 'wait' | 'resolve' | 'probe' | 'anew';
+
+/**
+ * The next thing to do in a state of the entry; `undefined` is that of no entry. The kernel gives up after three seconds. Pure.
+ * @param isLost the question, or its answer
+ */
+export function nextStep(state: NeighbourState | undefined, isLost: boolean): Step {
   switch (state) {
     case 'reachable':
     case 'permanent':
     case 'noarp':
       return 'done';
     case 'incomplete':
+      return isLost ? 'anew' : 'wait';
     case 'probe':
       return 'wait';
     case 'stale':
