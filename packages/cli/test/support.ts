@@ -74,10 +74,25 @@ export interface FakeAnswer {
   readonly body: unknown;
 }
 
+type FakeAnswers = Readonly<Record<string, FakeAnswer | readonly FakeAnswer[]>>;
+
+/** Runs a command line with a fake agent of its own. */
+export async function askAgent(
+  answers: FakeAnswers,
+  argv: readonly string[],
+  now = 0,
+): Promise<Run & Pick<FakeAgent, 'asked'>> {
+  const agent = await startFakeAgent(answers);
+  try {
+    const { socket, asked } = agent;
+    return { ...(await run([...argv, '--socket', socket], { now })), asked };
+  } finally {
+    await agent.close();
+  }
+}
+
 /** An HTTP server on a unix socket that answers as it is told; a list is answered one by one, the last for ever. */
-export async function startFakeAgent(
-  answers: Readonly<Record<string, FakeAnswer | readonly FakeAnswer[]>>,
-): Promise<FakeAgent> {
+export async function startFakeAgent(answers: FakeAnswers): Promise<FakeAgent> {
   const directory = makeTemporaryDirectory();
   const socket = path.join(directory, 'api.sock');
   const asked: string[] = [];

@@ -1,19 +1,8 @@
 /** Commands that ask the agent, with one that answers what it is told. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../src/api/shapes.js';
 import { selectTraces } from '../../src/commands/trace.js';
-import { type FakeAgent, type FakeAnswer, run, startFakeAgent } from '../support.js';
-
-let agent: FakeAgent | undefined;
-afterEach(async () => {
-  await agent?.close();
-  agent = undefined;
-});
-
-async function ask(answers: Record<string, FakeAnswer | readonly FakeAnswer[]>, argv: string[], now = 0) {
-  agent = await startFakeAgent(answers);
-  return run([...argv, '--socket', agent.socket], { now });
-}
+import { askAgent, run } from '../support.js';
 
 describe('peers', () => {
   const peers = [
@@ -22,17 +11,29 @@ describe('peers', () => {
   ];
 
   test('a line for each, and what is wrong below', async () => {
-    const { code, stdout } = await ask({ 'GET /v1/peers': { body: { peers } } }, ['peers', '-o', 'wide']);
+    const { code, stdout } = await askAgent({ 'GET /v1/peers': { body: { peers } } }, [
+      'peers',
+      '-o',
+      'wide',
+    ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^n2 +unknown +192\.0\.2\.2\/24 +1500 +10\.0\.1\.0\/26/m);
     expect(stdout).toContain('problem  n3: MTU_MISMATCH: too large');
   });
 
   test('--problems ends with 4 when there are any', async () => {
-    const asked = await ask({ 'GET /v1/peers': { body: { peers } } }, ['peers', '--problems', '-o', 'json']);
+    const asked = await askAgent({ 'GET /v1/peers': { body: { peers } } }, [
+      'peers',
+      '--problems',
+      '-o',
+      'json',
+    ]);
     expect(asked.code).toBe(4);
     expect(JSON.parse(asked.stdout)).toEqual({ peers: [peers[1]] });
-    const none = await ask({ 'GET /v1/peers': { body: { peers: [peers[0]] } } }, ['peers', '--problems']);
+    const none = await askAgent({ 'GET /v1/peers': { body: { peers: [peers[0]] } } }, [
+      'peers',
+      '--problems',
+    ]);
     expect(none).toMatchObject({ code: 0, stderr: 'no problems\n' });
   });
 });
@@ -58,7 +59,7 @@ const endpoints = {
 
 describe('pods', () => {
   test('are the list of ps, and need the node agent alone', async () => {
-    const { stdout, stderr } = await ask(endpoints, ['pods'], 5_000);
+    const { stdout, stderr } = await askAgent(endpoints, ['pods'], 5_000);
     expect(stdout.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
       ['POD', 'READY', 'STATE', 'RESTARTS', 'ADDRESSES', 'AGE', 'REASON'],
       ...['shop/api', 'shop/web', 'sys/dns'].map((name) => [
@@ -70,15 +71,15 @@ describe('pods', () => {
   });
 
   test('of one namespace, by name, as JSON', async () => {
-    expect((await ask(endpoints, ['pods', '-n', 'shop', '-o', 'name'])).stdout).toBe(
+    expect((await askAgent(endpoints, ['pods', '-n', 'shop', '-o', 'name'])).stdout).toBe(
       'pod/shop/api\npod/shop/web\n',
     );
-    const { stdout } = await run(['pods', '-n', 'sys', '-o', 'json', '--socket', agent!.socket]);
+    const { stdout } = await askAgent(endpoints, ['pods', '-n', 'sys', '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual({ endpoints: [endpoint('dns', 'sys')] });
   });
 
   test('none', async () => {
-    const { code, stdout, stderr } = await ask(endpoints, ['pods', '-n', 'other']);
+    const { code, stdout, stderr } = await askAgent(endpoints, ['pods', '-n', 'other']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no pods\n' });
   });
 });
@@ -101,12 +102,12 @@ describe('explain', () => {
     [['shop/web', '-n', 'other'], 'shop%2Fweb'],
     [['node'], 'node'],
   ])('%j asks for %s', async (argv, path) => {
-    const { code } = await ask({ [`GET /v1/explain/${path}`]: { body: intact } }, ['explain', ...argv]);
+    const { code } = await askAgent({ [`GET /v1/explain/${path}`]: { body: intact } }, ['explain', ...argv]);
     expect(code).toBe(0);
   });
 
   test('what differs ends with 4 and says what to do', async () => {
-    const { code, stdout } = await ask({ 'GET /v1/explain/web': { body: drifted } }, ['explain', 'web']);
+    const { code, stdout } = await askAgent({ 'GET /v1/explain/web': { body: drifted } }, ['explain', 'web']);
     expect(code).toBe(4);
     expect(stdout).toMatch(/✓ +node +link cali1 up +as planned/);
     expect(stdout).toMatch(/✗ +node +link x up +missing: no link x/);
@@ -115,26 +116,29 @@ describe('explain', () => {
   });
 
   test('only the drift', async () => {
-    const { stdout } = await ask({ 'GET /v1/explain/web': { body: drifted } }, ['explain', 'web', '--drift']);
+    const { stdout } = await askAgent({ 'GET /v1/explain/web': { body: drifted } }, [
+      'explain',
+      'web',
+      '--drift',
+    ]);
     expect(stdout).not.toContain('cali1 up');
     expect(stdout).toContain('no link x');
   });
 
   test('the node itself, and an endpoint under way', async () => {
     const node = { owner: 'node', resources: intact.resources };
-    expect((await ask({ 'GET /v1/explain/node': { body: node } }, ['explain', 'node'])).stdout).toContain(
-      'the node\n',
-    );
-    await agent?.close();
+    expect(
+      (await askAgent({ 'GET /v1/explain/node': { body: node } }, ['explain', 'node'])).stdout,
+    ).toContain('the node\n');
     const wiring = { ...drifted, phase: 'wiring' };
-    expect((await ask({ 'GET /v1/explain/web': { body: wiring } }, ['explain', 'web'])).stdout).toContain(
-      'It is wiring',
-    );
+    expect(
+      (await askAgent({ 'GET /v1/explain/web': { body: wiring } }, ['explain', 'web'])).stdout,
+    ).toContain('It is wiring');
   });
 
   test("an unknown pod is the agent's error", async () => {
     const error = { code: 'ENDPOINT_UNKNOWN', message: 'no endpoint is called x', action: 'Do.' };
-    const { code, stderr } = await ask({ 'GET /v1/explain/x': { status: 404, body: { error } } }, [
+    const { code, stderr } = await askAgent({ 'GET /v1/explain/x': { status: 404, body: { error } } }, [
       'explain',
       'x',
     ]);
@@ -168,7 +172,7 @@ describe('ipam', () => {
   const answers = { 'GET /v1/ipam': { body: ipam } };
 
   test('pools, and addresses outside of them', async () => {
-    const { stdout } = await ask(answers, ['ipam', 'show']);
+    const { stdout } = await askAgent(answers, ['ipam', 'show']);
     expect(stdout).toMatch(/^10\.0\.0\.0\/16 +65536 +1 +0 +2 +65533$/m);
     expect(stdout).toContain('outside every pool of this node: 10.9.9.9, default/b\n');
   });
@@ -189,12 +193,12 @@ describe('ipam', () => {
       { address: '10.9.9.9', state: 'used', owner: 'net,old,eth0', pod: 'default/b', network: 'default' },
     ],
   ])('who has %s', async (ip, expected) => {
-    const { stdout } = await ask(answers, ['ipam', 'show', '--ip', ip, '-o', 'json']);
+    const { stdout } = await askAgent(answers, ['ipam', 'show', '--ip', ip, '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual(expected);
   });
 
   test('an unused address can be queried without an allocation', async () => {
-    const free = await ask({ ...answers, 'POST /v1/plan': { body: {} } }, [
+    const free = await askAgent({ ...answers, 'POST /v1/plan': { body: {} } }, [
       'ipam',
       'show',
       '--ip',
@@ -203,10 +207,9 @@ describe('ipam', () => {
       'json',
     ]);
     expect(JSON.parse(free.stdout)).toEqual({ address: '10.0.0.9', state: 'available', network: 'default' });
-    expect(agent?.asked.at(-1)).toBe('POST /v1/plan {"args":"IP=10.0.0.9","config":{"network":"default"}}');
-    await agent?.close();
+    expect(free.asked.at(-1)).toBe('POST /v1/plan {"args":"IP=10.0.0.9","config":{"network":"default"}}');
     const error = { code: 'ADDRESS_NOT_IN_POOL', message: 'reserved' };
-    const refused = await ask({ ...answers, 'POST /v1/plan': { status: 409, body: { error } } }, [
+    const refused = await askAgent({ ...answers, 'POST /v1/plan': { status: 409, body: { error } } }, [
       'ipam',
       'show',
       '--ip',
@@ -257,23 +260,22 @@ describe('trace', () => {
   });
 
   test('the latest one as a chart, all of them in lines, and as JSON', async () => {
-    expect((await ask(answers, ['trace', 'last'])).stdout).toMatch(
+    expect((await askAgent(answers, ['trace', 'last'])).stdout).toMatch(
       /^DEL shop\/web: ok, 1\.00 ms in the agent \(#3, .*\n\nplan +1\.00 ms +█+\n$/,
     );
-    const { socket } = agent!;
-    const list = await run(['trace', 'web', '--list', '--socket', socket]);
+    const list = await askAgent(answers, ['trace', 'web', '--list']);
     expect(
       list.stdout
         .trimEnd()
         .split('\n')
         .map((line) => line.split(':')[0]),
     ).toEqual(['ADD shop/web', 'ADD sys/web', 'DEL shop/web']);
-    const json = await run(['trace', 'pod/shop/web', '-o', 'json', '--socket', socket]);
+    const json = await askAgent(answers, ['trace', 'pod/shop/web', '-o', 'json']);
     expect(JSON.parse(json.stdout)).toEqual(all[2]);
   });
 
   test('nothing that is remembered', async () => {
-    const { code, stderr } = await ask(answers, ['trace', 'pod/unknown', '--verb', 'del']);
+    const { code, stderr } = await askAgent(answers, ['trace', 'pod/unknown', '--verb', 'del']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: the agent remembers no DEL about pod\/unknown\n[^]*TRACE_UNKNOWN\n$/);
   });
@@ -292,7 +294,7 @@ describe('reconcile', () => {
       removedEndpoints: [{ key: 'net,c,eth0', pod: 'default/c' }],
       failures: ['net,d,eth0: busy'],
     };
-    const { code, stdout } = await ask({ 'POST /v1/reconcile': { body: report } }, ['reconcile']);
+    const { code, stdout } = await askAgent({ 'POST /v1/reconcile': { body: report } }, ['reconcile']);
     expect(code).toBe(4);
     expect(stdout.split('\n')).toEqual([
       'repaired   redirect r (default/a), with a gap in its traffic',
@@ -313,7 +315,7 @@ describe('version', () => {
   });
 
   test('an agent of another version is worth a word', async () => {
-    const { stdout } = await ask({ 'GET /v1/status': { body: { version: '9.9.9' } } }, ['version']);
+    const { stdout } = await askAgent({ 'GET /v1/status': { body: { version: '9.9.9' } } }, ['version']);
     expect(stdout).toContain('agent    9.9.9');
     expect(stdout).toContain('of another version');
   });

@@ -1,16 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { type FakeAgent, type FakeAnswer, run, startFakeAgent, writeTemporary } from '../support.js';
-
-let agent: FakeAgent | undefined;
-afterEach(async () => {
-  await agent?.close();
-  agent = undefined;
-});
-
-async function ask(answers: Record<string, FakeAnswer>, argv: string[]) {
-  agent = await startFakeAgent(answers);
-  return run([...argv, '--socket', agent.socket]);
-}
+import { describe, expect, test } from 'vitest';
+import { askAgent, run, writeTemporary } from '../support.js';
 
 describe('plan', () => {
   const manifest = writeTemporary(
@@ -20,18 +9,16 @@ describe('plan', () => {
   const planned = { network: 'default', addresses: ['10.0.0.7'], node: [], resources: [], answer: {} };
 
   test('by the agent, all pods in one question', async () => {
-    const { code, stdout } = await ask({ 'POST /v1/plan': { body: { plans: [planned, planned] } } }, [
-      'plan',
-      manifest,
-      '-o',
-      'json',
-    ]);
+    const { code, stdout, asked } = await askAgent(
+      { 'POST /v1/plan': { body: { plans: [planned, planned] } } },
+      ['plan', manifest, '-o', 'json'],
+    );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       source: 'agent',
       pods: [{ pod: { namespace: 'default', name: 'a' }, addresses: ['10.0.0.7'] }, {}],
     });
-    const bodies = JSON.parse(agent!.asked[0]!.replace('POST /v1/plan ', '')) as {
+    const bodies = JSON.parse(asked[0]!.replace('POST /v1/plan ', '')) as {
       containerId: string;
       args: string;
     }[];

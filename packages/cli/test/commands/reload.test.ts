@@ -1,16 +1,8 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { type FakeAgent, type FakeAnswer, run, startFakeAgent } from '../support.js';
+import { describe, expect, test } from 'vitest';
+import { askAgent, type FakeAnswer, type Run } from '../support.js';
 
-let agent: FakeAgent | undefined;
-afterEach(async () => {
-  await agent?.close();
-  agent = undefined;
-});
-
-async function reload(answer: FakeAnswer, ...more: string[]) {
-  agent = await startFakeAgent({ 'POST /v1/reload': answer });
-  return run(['config', 'reload', '--socket', agent.socket, ...more], { now: 3_000 });
-}
+const reload = async (answer: FakeAnswer, ...more: string[]): Promise<Run> =>
+  askAgent({ 'POST /v1/reload': answer }, ['config', 'reload', ...more], 3_000);
 
 const view = {
   file: '/etc/podwire/agent.yaml',
@@ -67,8 +59,7 @@ test('status shows what is loaded, what waits and what was refused', async () =>
     ...{ memory: { rss: 0 }, lastReconcile: null },
     configuration: { ...view, waiting: [{ path: 'socket', reason: 'r' }], problem: 'a.yaml:1:1: bad' },
   };
-  agent = await startFakeAgent({ 'GET /v1/status': { body: status } });
-  const { stdout } = await run(['status', '--socket', agent.socket], { now: 3_000 });
+  const { stdout } = await askAgent({ 'GET /v1/status': { body: status } }, ['status'], 3_000);
   expect(stdout).toContain(
     [
       'config     /etc/podwire/agent.yaml, loaded 3s ago, sha256 0123456789ab',

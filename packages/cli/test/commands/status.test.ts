@@ -1,17 +1,6 @@
 /** `podwire status`, with an agent that answers what it is told. */
-import { afterEach, describe, expect, test } from 'vitest';
-import { type FakeAgent, type FakeAnswer, run, startFakeAgent } from '../support.js';
-
-let agent: FakeAgent | undefined;
-afterEach(async () => {
-  await agent?.close();
-  agent = undefined;
-});
-
-async function ask(answers: Record<string, FakeAnswer | readonly FakeAnswer[]>, argv: string[], now = 0) {
-  agent = await startFakeAgent(answers);
-  return run([...argv, '--socket', agent.socket], { now });
-}
+import { describe, expect, test } from 'vitest';
+import { askAgent } from '../support.js';
 
 const status = {
   node: 'n1',
@@ -43,7 +32,7 @@ describe('status', () => {
   test('what the last reconcile could not do is a problem too, said once and not without end', async () => {
     const failures = ['node: table: no nft', ...Array.from({ length: 12 }, (_, n) => `endpoint:${n}: busy`)];
     const body = { ...status, problem: failures[0], lastReconcile: { ...status.lastReconcile, failures } };
-    const { stdout } = await ask({ 'GET /v1/status': { body } }, ['status'], 90_000);
+    const { stdout } = await askAgent({ 'GET /v1/status': { body } }, ['status'], 90_000);
     const problems = stdout.split('\n').filter((line) => line.startsWith('problem'));
     expect(problems).toHaveLength(12);
     expect(problems[1]).toBe('problem    endpoint:0: busy');
@@ -51,7 +40,7 @@ describe('status', () => {
   });
 
   test('ready', async () => {
-    const { code, stdout } = await ask({ 'GET /v1/status': { body: status } }, ['status'], 90_000);
+    const { code, stdout } = await askAgent({ 'GET /v1/status': { body: status } }, ['status'], 90_000);
     expect(code).toBe(0);
     expect(stdout.split('\n')).toEqual([
       'agent on n1: ready',
@@ -72,7 +61,7 @@ describe('status', () => {
       settings: { encapsulation: 'geneve' },
     };
     const body = { ...status, networks: [network] };
-    const { stdout } = await ask({ 'GET /v1/status': { body } }, ['status'], 90_000);
+    const { stdout } = await askAgent({ 'GET /v1/status': { body } }, ['status'], 90_000);
     expect(stdout).toContain(
       '\nnetwork    default (ovn): MTU 1500, encapsulation geneve, no IPv6 on this node\n',
     );
@@ -92,7 +81,11 @@ describe('status', () => {
       controller: { enabled: true, leading: false },
       problems: ['NODE_STATE_STALE: pod a/b'],
     };
-    const { stdout } = await ask({ 'GET /v1/status': { body: { ...status, cluster } } }, ['status'], 90_000);
+    const { stdout } = await askAgent(
+      { 'GET /v1/status': { body: { ...status, cluster } } },
+      ['status'],
+      90_000,
+    );
     expect(stdout.split('\n')).toEqual(
       expect.arrayContaining([
         'agent on n1: ready, cut off from the store',
@@ -106,26 +99,30 @@ describe('status', () => {
   });
 
   test('not ready ends with 4 and says why', async () => {
-    const { code, stdout } = await ask({ 'GET /v1/status': { body: notReady } }, ['status']);
+    const { code, stdout } = await askAgent({ 'GET /v1/status': { body: notReady } }, ['status']);
     expect(code).toBe(4);
     expect(stdout).toContain('agent on n1: not ready\nproblem    no nft\n');
   });
 
   test('as JSON it is what the agent says', async () => {
-    const { code, stdout } = await ask({ 'GET /v1/status': { body: notReady } }, ['status', '-o', 'json']);
+    const { code, stdout } = await askAgent({ 'GET /v1/status': { body: notReady } }, [
+      'status',
+      '-o',
+      'json',
+    ]);
     expect(code).toBe(4);
     expect(JSON.parse(stdout)).toEqual(notReady);
   });
 
   test('waits until it is ready', async () => {
     const answers = { 'GET /v1/status': [{ body: notReady }, { body: notReady }, { body: status }] };
-    const { code } = await ask(answers, ['status', '--wait']);
+    const { code, asked } = await askAgent(answers, ['status', '--wait']);
     expect(code).toBe(0);
-    expect(agent?.asked).toHaveLength(3);
+    expect(asked).toHaveLength(3);
   });
 
   test('waits no longer than it is told', async () => {
-    const { code } = await ask({ 'GET /v1/status': { body: notReady } }, [
+    const { code } = await askAgent({ 'GET /v1/status': { body: notReady } }, [
       'status',
       '--wait',
       '--timeout',
@@ -136,8 +133,8 @@ describe('status', () => {
 
   test('does not wait for what will not change', async () => {
     const refusal = { status: 500, body: { error: { code: 'INTERNAL', message: 'm' } } };
-    const { code } = await ask({ 'GET /v1/status': refusal }, ['status', '--wait']);
+    const { code, asked } = await askAgent({ 'GET /v1/status': refusal }, ['status', '--wait']);
     expect(code).toBe(1);
-    expect(agent?.asked).toHaveLength(1);
+    expect(asked).toHaveLength(1);
   });
 });

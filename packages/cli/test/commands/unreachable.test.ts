@@ -1,18 +1,9 @@
 /** Output of `peers` and `status` about a node that holds no lease in the store. */
-import { afterEach, expect, test } from 'vitest';
-import { type FakeAgent, run, startFakeAgent } from '../support.js';
+import { expect, test } from 'vitest';
+import { askAgent, type Run } from '../support.js';
 
-let agent: FakeAgent | undefined;
-afterEach(async () => {
-  await agent?.close();
-  agent = undefined;
-});
-
-async function ask(path: string, body: object, argv: string[]) {
-  await agent?.close();
-  agent = await startFakeAgent({ [`GET ${path}`]: { body } });
-  return run([...argv, '--socket', agent.socket], { now: 90_000 });
-}
+const ask = async (path: string, body: object, argv: readonly string[]): Promise<Run> =>
+  askAgent({ [`GET ${path}`]: { body } }, argv, 90_000);
 
 const since = new Date(65_000).toISOString();
 
