@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import type { ResourceKind } from '@podwire/engine';
 import { createFaultHost, type FaultHost } from './fault-host.js';
 import { assertPoolWhole, killAt, prepareBlocks, record, type Recording, type Subject } from './matrix.js';
+import { pickSteps } from './steps.js';
 import { bystanderCall, createFullSubject, createFurtherSubject } from './subjects.js';
 
 /** Kinds that a pod's list can hold; tables belong to the node and are killed for in the tests of recovery. */
@@ -45,16 +46,18 @@ export function defineAddCases(single: boolean): void {
         const { pictures } = recording;
         const { inFirst, inAny } = occurrencesOf(recording);
         for (const { point } of [...inFirst, ...inAny]) seenKinds.add(point.split(':')[2] ?? '');
-        for (const occurrence of inFirst) {
+        const deaths = { inFirst: pickSteps(inFirst, single), inAny: pickSteps(inAny, single) };
+        for (const occurrence of deaths.inFirst) {
           await prepareBlocks(faults, subject, false);
           await killAt(faults, subject, { occurrence, call: subject.add, pictures });
         }
-        for (const occurrence of inAny) {
+        for (const occurrence of deaths.inAny) {
           await prepareBlocks(faults, subject, true);
           await killAt(faults, subject, { occurrence, call: subject.add, pictures });
         }
         await assertPoolWhole(faults, subject.pod);
-        context.diagnostic(`killed at ${inFirst.length + inAny.length} occurrences`);
+        const count = deaths.inFirst.length + deaths.inAny.length;
+        context.diagnostic(`killed at ${count} of ${inFirst.length + inAny.length} occurrences`);
       });
 
     if (!single) return;
