@@ -28,7 +28,7 @@ export interface Candidate {
 }
 
 export type CandidateName =
-  'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member' | 'sdn' | 'commands';
+  'empty' | 'floor' | 'ptp' | 'chain' | 'podwire' | 'podwire-chain' | 'member' | 'sdn' | 'ovn' | 'commands';
 
 /** Makes pods' namespaces. They are made and deleted outside the measured time. */
 export function addPods(host: PrivateHost, count: number): PodSlot[] {
@@ -66,11 +66,22 @@ export function environmentOf(command: string, pod: PodSlot, binDir: string): Re
   };
 }
 
-/** The step as for a pod of Kubernetes. */
-export const asPod = (step: Step, namespace: string, name: string): Step => ({
-  ...step,
-  environment: { ...step.environment, CNI_ARGS: `K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}` },
-});
+/** The step as for a pod of Kubernetes, with one UID in all calls. */
+export function asPod(step: Step, namespace: string, name: string): Step {
+  const words = [`K8S_POD_NAMESPACE=${namespace}`, `K8S_POD_NAME=${name}`, `K8S_POD_UID=${name}`];
+  return { ...step, environment: { ...step.environment, CNI_ARGS: words.join(';') } };
+}
+
+/** The same with all its pods in a namespace of Kubernetes. */
+export function inNamespace(candidate: Candidate, namespace: string): Candidate {
+  const within = (job: Job, { containerId }: PodSlot): Job =>
+    job.map((step) => asPod(step, namespace, containerId));
+  return {
+    ...candidate,
+    add: (pod) => within(candidate.add(pod), pod),
+    delete: (pod, result) => within(candidate.delete(pod, result), pod),
+  };
+}
 
 /** A network configuration list, driven as a runtime drives it: prevResult down the chain, DEL in reverse. */
 export function listCandidate(options: {

@@ -36,3 +36,5 @@ export {
 } from './policy/run-policy.js';
 export { formatSdn } from './sdn/report.js';
 export { defaultSdnOptions, runSdn, type SdnBenchOptions, type SdnResult } from './sdn/run-sdn.js';
+export { formatOvn } from './ovn/report.js';
+export { defaultOvnOptions, type OvnBenchOptions, type OvnResult, runOvn } from './ovn/run-ovn.js';

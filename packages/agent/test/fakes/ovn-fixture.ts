@@ -9,7 +9,7 @@ import {
   referenceOf,
 } from '@podwire/objects';
 import { type ClusterHost, defaultAgentEntry, type RunningProcess } from '@podwire/testkit';
-import { OvnCentral, OvnNode } from '@podwire/testkit/ovn';
+import { cableOf, layCable, OvnCentral, OvnNode } from '@podwire/testkit/ovn';
 import { createFixture, type Fixture, keys } from './cluster-fixture.js';
 
 export interface OvnFixture extends Fixture {
@@ -55,12 +55,12 @@ export async function createOvnFixture(
     ...{ name, hosts: 2, pools: [] },
     config: { networks: [{ name: 'default', model: 'ovn', options }], ...config },
     async prepare(host, index, { hosts }) {
-      await (cable ??= connect(hosts));
+      await (cable ??= layCable(hosts));
       const node = await startNode(host, index, central);
       nodes[index] = node;
       return {
         openvswitch: { runDir: node.switch.runDir },
-        cluster: { address: addressOf(index) },
+        cluster: { address: cableOf(index).ipv4.split('/')[0] },
         kubeOvnCni: kubeOvnCniOf(host),
       };
     },
@@ -107,17 +107,8 @@ export const kubeOvnCniOf = ({ directory }: Pick<ClusterHost, 'directory'>) => (
 
 const podwire = defaultAgentEntry.slice(0, 1).map((entry) => path.resolve(entry));
 
-const addressOf = (index: number): string => `192.0.2.${index + 1}`;
-
-async function connect([one, two]: readonly ClusterHost[]): Promise<void> {
-  await one!.namespace.ip(`link add eth1 type veth peer name eth1 netns ${two!.namespace.name}`);
-  for (const { namespace } of [one!, two!])
-    await namespace.ip('link set eth1 addrgenmode none', 'link set eth1 up');
-}
-
 async function startNode(host: ClusterHost, index: number, central: OvnCentral): Promise<OvnNode> {
-  const cable = { link: 'eth1', ipv4: `${addressOf(index)}/24` };
-  const node = await OvnNode.start({ name: `n${index + 1}`, host, central, cable });
+  const node = await OvnNode.start({ name: `n${index + 1}`, host, central, cable: cableOf(index) });
   host.defer(() => node.close());
   return node;
 }

@@ -35,7 +35,11 @@ export interface MembersOptions {
   readonly agent: readonly string[];
   readonly pools: readonly PoolPart[];
   /** Makes a machine ready for its agent. Resolves with more of its configuration. */
-  readonly prepare?: (host: ClusterHost, etcd: Etcd) => Promise<Readonly<Record<string, unknown>>>;
+  readonly prepare?: (
+    host: ClusterHost,
+    index: number,
+    all: { readonly hosts: readonly ClusterHost[]; readonly etcd: Etcd },
+  ) => Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Milliseconds: a busy machine is no failure. */
@@ -44,12 +48,12 @@ const startTimeout = 60_000;
 export async function startMembers({
   name,
   nodes,
-  more = 0,
+  more: others = 0,
   agent,
   pools,
   prepare = () => Promise.resolve({}),
 }: MembersOptions): Promise<Members> {
-  const hosts = await createClusterHosts({ name, hosts: nodes + more });
+  const hosts = await createClusterHosts({ name, hosts: nodes + others });
   let started: Etcd | undefined;
   const close = async (): Promise<void> => {
     await hosts.close().finally(() => started?.close());
@@ -62,7 +66,8 @@ export async function startMembers({
     }
     const members = await Promise.all(
       hosts.hosts.slice(0, nodes).map(async (host, index) => {
-        const config = { ...memberConfig(host, index, etcd.spec), ...(await prepare(host, etcd)) };
+        const more = await prepare(host, index, { hosts: hosts.hosts, etcd });
+        const config = { ...memberConfig(host, index, etcd.spec), ...more };
         return { host, agent: await startAgent(host, { entry: agent, config, timeout: startTimeout }) };
       }),
     );

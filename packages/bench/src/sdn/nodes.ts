@@ -3,9 +3,8 @@ import { keysBelow } from '@podwire/cluster-state';
 import { type AnyObject, encodeStoredObject, objectKey, referenceOf } from '@podwire/objects';
 import type { Etcd } from '@podwire/testkit/etcd';
 import { OpenVSwitch } from '@podwire/testkit/openvswitch';
-import { asPod, type Candidate, podwireCandidate, type PodSlot } from '../candidates.js';
+import { type Candidate, inNamespace, podwireCandidate } from '../candidates.js';
 import { type Member, type Members, startMembers } from '../cluster/members.js';
-import type { Job } from '../launcher.js';
 
 /** The namespace of all pods. */
 const project = 'shop';
@@ -37,7 +36,7 @@ export async function startSdnNode(agent: readonly string[]): Promise<BenchNode>
   return firstOf(
     await startMembers({
       ...{ name: 'sdn', nodes: 1, agent, pools: [] },
-      async prepare(host, etcd) {
+      async prepare(host, _, { etcd }) {
         // A node is ready when it has its subnet.
         for (const object of objects) await put(etcd, object);
         const own = await OpenVSwitch.start(host.namespace);
@@ -62,14 +61,7 @@ async function put(etcd: Etcd, object: AnyObject): Promise<void> {
 }
 
 /** Pods are in the project that the node begins with. */
-export function sdnCandidate({ host, agent }: BenchNode, binDir: string): Candidate {
-  const candidate = podwireCandidate(host, false, binDir, agent);
-  const inProject = (job: Job, { containerId }: PodSlot): Job =>
-    job.map((step) => asPod(step, project, containerId));
-  return {
-    ...candidate,
-    ...{ name: 'sdn', title: 'podwire, model sdn' },
-    add: (pod) => inProject(candidate.add(pod), pod),
-    delete: (pod, result) => inProject(candidate.delete(pod, result), pod),
-  };
-}
+export const sdnCandidate = ({ host, agent }: BenchNode, binDir: string): Candidate => ({
+  ...inNamespace(podwireCandidate(host, false, binDir, agent), project),
+  ...{ name: 'sdn', title: 'podwire, model sdn' },
+});

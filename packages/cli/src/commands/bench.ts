@@ -30,6 +30,9 @@ interface Benchmark {
   readonly defaultSdnOptions: Readonly<Record<string, unknown>>;
   runSdn(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
   formatSdn(result: object): string;
+  readonly defaultOvnOptions: Readonly<Record<string, unknown>>;
+  runOvn(options: Readonly<Record<string, unknown>>, call: BenchCall): Promise<object>;
+  formatOvn(result: object): string;
 }
 
 interface BenchCall {
@@ -53,21 +56,21 @@ interface Choices {
   readonly save?: string;
 }
 
-type Part = 'cni' | 'pods' | 'cluster' | 'policy' | 'sdn' | 'all';
+type Part = 'cni' | 'pods' | 'cluster' | 'policy' | 'sdn' | 'ovn' | 'all';
 
 const checkout = checkoutFile('.');
 
 export function define(command: Command, io: Io): void {
   command
     .description(
-      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation; then what policy costs, and what the model sdn costs. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server, etcd-client and openvswitch-switch. Takes twenty minutes.',
+      'Measures ADD and DEL of Podwire and of other CNI plugins in one run, each on a private host of its own, and the agent with many endpoints; then the way from a manifest to a pod that takes connections, with the embedded runtime and with containerd, and many pods at once beside the kubelet where that has been built (`npm run test:kubernetes`); then many nodes: ADD in a cluster with etcd and without, addresses, claims, thousands of peers, TCP between nodes, and a simulation; then what policy costs, and what the models sdn and ovn cost. Needs root, a checkout, and Debian’s containernetworking-plugins, containerd, etcd-server, etcd-client, openvswitch-switch, ovn-central and ovn-host. Takes twenty minutes.',
     )
     .addOption(
       new Option(
         '--part <part>',
-        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes; policy: what policy costs; sdn: OpenShift SDN on Open vSwitch',
+        'cni: plugins; pods: from a manifest to a pod that takes connections; cluster: many nodes; policy: what policy costs; sdn: OpenShift SDN on Open vSwitch; ovn: Kube-OVN',
       )
-        .choices(['cni', 'pods', 'cluster', 'policy', 'sdn', 'all'])
+        .choices(['cni', 'pods', 'cluster', 'policy', 'sdn', 'ovn', 'all'])
         .default('all'),
     )
     .option('--pods <count>', 'pods of each plugin', readCount)
@@ -86,6 +89,7 @@ export function define(command: Command, io: Io): void {
     ['podwire bench --part cluster', 'many nodes'],
     ['podwire bench --part policy', 'ADD, changes and joins with policies'],
     ['podwire bench --part sdn', 'the model sdn, and Open vSwitch'],
+    ['podwire bench --part ovn', 'the model ovn, beside OVN alone'],
     ['podwire bench -o json > result.json', ''],
   ]);
 }
@@ -108,10 +112,11 @@ async function run(command: Command, io: Io): Promise<void> {
     };
     return runParts(benchmark, { podwire, part, chosen }, call);
   }).finally(() => progress.end());
+  const { pods, cluster, policy, sdn, ovn } = parts;
   const result = {
     startedAt,
     ...parts.cni,
-    ...compact({ podPath: parts.pods, cluster: parts.cluster, policy: parts.policy, sdn: parts.sdn }),
+    ...compact({ podPath: pods, cluster, policy, sdn, ovn }),
   };
   const file = save ?? path.join(checkout, 'bench/results', `${startedAt.replaceAll(':', '')}.json`);
   fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
@@ -123,6 +128,7 @@ async function run(command: Command, io: Io): Promise<void> {
     ...(parts.cluster === undefined ? [] : [benchmark.formatCluster(parts.cluster)]),
     ...(parts.policy === undefined ? [] : [benchmark.formatPolicy(parts.policy)]),
     ...(parts.sdn === undefined ? [] : [benchmark.formatSdn(parts.sdn)]),
+    ...(parts.ovn === undefined ? [] : [benchmark.formatOvn(parts.ovn)]),
   ];
   return writeLines(io, [reports.join('\n\n'), '', file]);
 }
@@ -135,6 +141,7 @@ interface Parts {
   readonly cluster?: object;
   readonly policy?: object;
   readonly sdn?: object;
+  readonly ovn?: object;
 }
 
 async function runParts(
@@ -156,7 +163,9 @@ async function runParts(
   const policy = wants('policy') ? { policy: await benchmark.runPolicy(policyOptions, call) } : {};
   const sdnOptions = { ...benchmark.defaultSdnOptions, ...ownPrograms(), ...pickPeers(chosen) };
   const sdn = wants('sdn') ? { sdn: await benchmark.runSdn(sdnOptions, call) } : {};
-  return { ...cni, ...pods, ...cluster, ...policy, ...sdn };
+  const ovnOptions = { ...benchmark.defaultOvnOptions, ...ownPrograms() };
+  const ovn = wants('ovn') ? { ovn: await benchmark.runOvn(ovnOptions, call) } : {};
+  return { ...cni, ...pods, ...cluster, ...policy, ...sdn, ...ovn };
 }
 
 function pickChoices(chosen: Sizes): Record<string, unknown> {
