@@ -1,9 +1,10 @@
 /** The loop that answers pods, on a store in memory, with a logical network that only takes notes. */
 import { annotationNames, listDefaults, type OvnFacts, type OvnPod } from '@podwire/cluster-ovn';
 import { keysBelow, ovnPodKind } from '@podwire/cluster-state';
+import { PodwireError } from '@podwire/errors';
 import { createStoreSource, type IP, type Subnet } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
-import { decodeObject, encodeObject, type Store } from '@podwire/store';
+import { type Condition, decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryFaults } from '@podwire/store/memory';
 import { afterEach, expect, it } from 'vitest';
 import { OvnLoop } from '../src/ovn/ovn-loop.js';
@@ -20,6 +21,10 @@ afterEach(async () => {
 class NotingNetwork {
   readonly problems: readonly unknown[] = [];
   readonly unwritten: string[] = [];
+  readonly claims: string[] = [];
+  /** By another controller. */
+  isClaimed = false;
+  hasDrift = false;
   readonly #store: Store;
   #pods = new Map<string, OvnPod>();
   applied: readonly string[] = [];
@@ -28,8 +33,14 @@ class NotingNetwork {
     this.#store = store;
   }
 
+  claim(writer: string): Promise<void> {
+    this.claims.push(writer);
+    this.isClaimed = false;
+    return Promise.resolve();
+  }
+
   readDrift(): boolean {
-    return false;
+    return this.hasDrift;
   }
 
   take({ pods }: OvnFacts): void {
@@ -43,6 +54,7 @@ class NotingNetwork {
   }
 
   async follow(): Promise<void> {
+    if (this.isClaimed) throw new PodwireError('STORE_CONFLICT', 'another controller writes the database');
     const pods = [...this.#pods];
     for (const [id, { addresses }] of pods)
       if ((await findAnswer(this.#store, id)) !== addresses.join(',')) this.unwritten.push(id);
@@ -76,8 +88,16 @@ function startLoop() {
   };
   const [store, other] = [server.connect(faults), server.connect()];
   const network = new NotingNetwork(other);
-  const access = { store, keys, clock: systemClock };
-  const loop = new OvnLoop({ access, network, defaults, encapsulation: 'geneve', log: silentLog });
+  const guard: Condition[] = [];
+  const access = { store, keys, clock: systemClock, guard };
+  const loop = new OvnLoop({
+    access,
+    network,
+    defaults,
+    encapsulation: 'geneve',
+    log: silentLog,
+    writer: 'one/1',
+  });
   const end = new AbortController();
   const running = loop.run(end.signal);
   stopped.add(async () => {
@@ -86,9 +106,10 @@ function startLoop() {
   });
   const source = createStoreSource({ store: other, root: keys.root, clock: systemClock });
   return {
-    ...{ network, other, loop },
+    ...{ network, other, loop, guard },
     failOnce: (kind: Fault) => void (fault = kind),
     countLists: () => calls.filter((call) => call.startsWith('list ')).length,
+    countLooks: (key: string) => calls.filter((call) => call === `get ${key}`).length,
     addPod: (name: string) =>
       other.put(
         keys.ovnPod('shop', name),
@@ -184,4 +205,22 @@ it('follows a subnet that comes, and one that cannot be made', async () => {
     'OVN_CONFLICT: Subnet second: spec.cidrBlock: 10.16.0.0/24 overlaps 10.16.0.0/24 of spec.cidrBlock of Subnet ovn-default in the VPC ovn-cluster';
   await expect.poll(() => loop.problems).toEqual([message]);
   await expect.poll(() => usedOf('second')).toBe(0);
+});
+
+it('claims the northbound database, and again when another controller has had it', async () => {
+  const { network, addPod } = await startWithPod();
+  expect(network.claims).toEqual(['one/1']);
+  network.isClaimed = true;
+  await addPod('second');
+  await expect.poll(() => network.applied).toEqual(['shop/first', 'shop/second']);
+  expect(network.claims).toEqual(['one/1', 'one/1']);
+});
+
+it('claims nothing any more when another controller leads', async () => {
+  const { network, guard, other, countLooks } = await startWithPod();
+  guard.push({ key: keys.ovnLeader, expect: 1 });
+  await other.put(keys.ovnLeader, 'another');
+  network.hasDrift = true;
+  await expect.poll(() => countLooks(keys.ovnLeader)).toBeGreaterThan(1);
+  expect(network.claims).toEqual(['one/1']);
 });

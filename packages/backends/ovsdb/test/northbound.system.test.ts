@@ -168,3 +168,20 @@ test('a northbound database that comes back empty is filled again, and counts fr
     assert.deepEqual(ports, ['blue-vpc', 'broken', 'vpc-blue', 'vpc-join', 'web']);
     assert.equal((await addressesOf(central, 'blue.n1_ip4')).trim(), '10.16.0.5');
   }));
+
+test('a writer that was succeeded changes nothing any more, and ovn-northd keeps the claim', () =>
+  withCentral(async (central, { engine, backend }) => {
+    const next = open(central);
+    try {
+      await backend.claim('one/1', call());
+      await engine.apply(base, call());
+      await next.backend.claim('two/2', call());
+      await assert.rejects(engine.apply(owned, call()), { code: 'STORE_CONFLICT' });
+      await next.engine.apply(owned, call());
+      await next.backend.settle('southbound', call());
+      const writer = await central.nbctl('get', 'NB_Global', '.', 'external_ids:podwire-writer');
+      assert.equal(writer.trim(), '"two/2"');
+    } finally {
+      await next.engine.close();
+    }
+  }));

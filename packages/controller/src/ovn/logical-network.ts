@@ -1,5 +1,5 @@
 /** The logical network of Kube-OVN in OVN's northbound database, as it shall be by the facts of the last look. */
-import { createNorthboundBackend } from '@podwire/backend-ovsdb/northbound';
+import { createNorthboundBackend, type NorthboundBackend } from '@podwire/backend-ovsdb/northbound';
 import { type OvnFacts, type OvnPod, topologyPlans } from '@podwire/cluster-ovn';
 import { DesiredState } from '@podwire/desired-state';
 import { type Change, type Changes, createEngine, type Engine, type Hint } from '@podwire/engine';
@@ -18,6 +18,7 @@ const scopesOf = ({ vpcs, subnets, nodes, pods }: OvnFacts) => ({
 });
 
 export class LogicalNetwork {
+  readonly #backend: NorthboundBackend;
   readonly #engine: Engine;
   readonly #desired: DesiredState;
   readonly #changes: readonly Changes[];
@@ -26,7 +27,7 @@ export class LogicalNetwork {
 
   /** @param client of the database `OVN_Northbound`; it is closed with this */
   constructor(client: OvsdbClient, log: Log) {
-    const backend = createNorthboundBackend(client);
+    const backend = (this.#backend = createNorthboundBackend(client));
     this.#engine = createEngine({ backends: [backend] });
     this.#changes = (backend.changes ?? []).map((feed) => feed.open());
     this.#desired = new DesiredState({ kinds: this.#engine.kinds, log });
@@ -44,6 +45,11 @@ export class LogicalNetwork {
   /** Why scopes could not be planned or applied. */
   get problems(): readonly unknown[] {
     return [...this.#desired.problems().values()];
+  }
+
+  /** No change of a controller that has claimed before passes from then on. @throws PodwireError BACKEND_SILENT; the signal's reason */
+  claim(writer: string, signal: AbortSignal): Promise<void> {
+    return this.#backend.claim(writer, { signal });
   }
 
   /** Reports if others have touched rows of ours since the last call, or may have. Costs nothing where they have not. */

@@ -47,7 +47,8 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
     const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
     const network = new LogicalNetwork(client, log);
     try {
-      loop = new OvnLoop({ access: { store, keys, clock, guard }, network, defaults, encapsulation, log });
+      const [access, writer] = [{ store, keys, clock, guard }, `${name}/${fence}`];
+      loop = new OvnLoop({ access, network, defaults, encapsulation, log, writer });
       await loop.run(lost);
     } finally {
       loop = undefined;

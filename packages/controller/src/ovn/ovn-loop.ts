@@ -9,7 +9,7 @@ import {
   writeKeys,
   type WriteKeysOptions,
 } from '@podwire/objects';
-import { type Log, pause, Workqueue } from '@podwire/platform';
+import { hasCode, type Log, pause, Workqueue } from '@podwire/platform';
 import type { LogicalNetwork } from './logical-network.js';
 import { writeAnswer } from './pod-records.js';
 import { StrandedPods, toRemoval } from './stranded-pods.js';
@@ -19,13 +19,15 @@ export interface OvnLoopOptions {
   readonly access: ClusterAccess;
   readonly network: Pick<
     LogicalNetwork,
-    'problems' | 'readDrift' | 'take' | 'takePods' | 'follow' | 'reconcile'
+    'claim' | 'problems' | 'readDrift' | 'take' | 'takePods' | 'follow' | 'reconcile'
   >;
   /** Objects that are made where they are missing. */
   readonly defaults: readonly AnyObject[];
   /** `geneve` or `vxlan`, as pods learn it. */
   readonly encapsulation: string;
   readonly log: Log;
+  /** Of this leader in the northbound database; no other one has the name. */
+  readonly writer: string;
 }
 
 /** Until a failed plan is tried again, in milliseconds. */
@@ -118,6 +120,10 @@ export class OvnLoop {
     try {
       if (this.#isReconcileDue) await this.#reconcile(planner.hasUnreadable, signal);
       else await network.follow(signal);
+    } catch (error) {
+      // Another controller has the database, or it was emptied.
+      if (hasCode(error, 'STORE_CONFLICT')) this.#isReconcileDue = true;
+      throw error;
     } finally {
       this.#report([...plan.problems, ...network.problems]);
     }
@@ -215,8 +221,19 @@ export class OvnLoop {
       throw new PodwireError('STORE_CONFLICT', 'what the plan depends on has changed in the meantime');
   }
 
+  /** A leader that was stopped, and goes on, may have a successor. @throws PodwireError STORE_CONFLICT */
+  async #checkLead(signal: AbortSignal): Promise<void> {
+    const { store, guard = [] } = this.#options.access;
+    for (const { key, expect } of guard) {
+      const found = await store.get(key, { signal });
+      if (found?.revision !== expect) throw new PodwireError('STORE_CONFLICT', 'another controller leads');
+    }
+  }
+
   async #reconcile(keepLeftovers: boolean, signal: AbortSignal): Promise<void> {
-    const { network, log } = this.#options;
+    const { network, log, writer } = this.#options;
+    await this.#checkLead(signal);
+    await network.claim(writer, signal);
     const changes = await network.reconcile(keepLeftovers, signal);
     this.#isReconcileDue = false;
     if (changes.length === 0) return;

@@ -1,4 +1,5 @@
 /** Steps in one transaction, and again where the answer was lost or another program was faster. */
+import { PodwireError } from '@podwire/errors';
 import { OvsdbError, TransactionError } from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
 import type { DatabaseLink } from './link.js';
@@ -11,7 +12,7 @@ export interface StepFailure<S> {
 
 const ATTEMPTS = 3;
 
-/** All or nothing. @throws PodwireError BACKEND_SILENT; the signal's reason */
+/** All or nothing. @throws PodwireError BACKEND_SILENT, and that of the guard; the signal's reason */
 export async function carryOut<S>(
   link: DatabaseLink,
   steps: readonly Step<S>[],
@@ -66,6 +67,7 @@ async function failuresOf<S>(
   // Values that do not fit the schema.
   if (error instanceof TypeError || error instanceof RangeError)
     return steps.map((step) => ({ step, error }));
+  if (error instanceof PodwireError) throw error;
   if (!(error instanceof TransactionError)) throw silentError(link.description.database, error);
   const { failures } = planTransaction(await link.look(signal), steps);
   if (failures.length > 0) return failures;

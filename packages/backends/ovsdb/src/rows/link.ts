@@ -6,9 +6,10 @@ import {
   type Operation,
   type OvsdbClient,
   OvsdbError,
+  TransactionError,
 } from '@podwire/ovsdb';
 import { silentError } from '../errors.js';
-import type { DatabaseDescription, Progress } from './description.js';
+import { type DatabaseDescription, EXTERNAL_IDS, type Progress } from './description.js';
 import { type AnyCache, type AnyRow, indexesFor, requestFor, View } from './view.js';
 
 interface UntilOptions {
@@ -16,7 +17,15 @@ interface UntilOptions {
   readonly timeout: number;
 }
 
+/** Holds at the end of a transaction, or nothing of that is done. */
+export interface Guard {
+  readonly operation: Operation;
+  readonly refuse: (cause: TransactionError) => Error;
+}
+
 export class DatabaseLink {
+  /** Of all transactions that carry out resources. */
+  guard: Guard | undefined;
   readonly description: DatabaseDescription;
   readonly #client: OvsdbClient;
   readonly #listeners = new Set<(event: CacheEvent) => void>();
@@ -67,6 +76,25 @@ export class DatabaseLink {
     await this.until((view) => Number(view.findSingle(table)?.[done] ?? number) >= number, options);
   }
 
+  /** Writes a pair into `external_ids` of the only row of a table, which is made where it is missing. @throws OvsdbError */
+  async writePair(
+    table: string,
+    [key, value]: readonly [string, string],
+    options: CallOptions,
+  ): Promise<void> {
+    // An insert does not overwrite a key.
+    const mutations = [
+      [EXTERNAL_IDS, 'delete', new Set([key])],
+      [EXTERNAL_IDS, 'insert', { [key]: value }],
+    ] as const;
+    const [{ count }] = await this.#client.transact([{ op: 'mutate', table, where: [], mutations }], options);
+    if (count > 0) return;
+    await this.#client.transact(
+      [{ op: 'insert', table, row: { [EXTERNAL_IDS]: { [key]: value } } }],
+      options,
+    );
+  }
+
   /** Counts up a column of the only row of a table. @returns its value then, 0 without the row @throws OvsdbError */
   async ask(table: string, column: string, options: CallOptions): Promise<number> {
     const [, selected] = await this.#client.transact(
@@ -81,7 +109,7 @@ export class DatabaseLink {
 
   /**
    * @param ids of the resources that it is about
-   * @throws OvsdbError; TypeError, RangeError: something does not fit the schema
+   * @throws the error of the guard; OvsdbError; TypeError, RangeError: something does not fit the schema
    */
   async transact(
     operations: readonly Operation[],
@@ -89,8 +117,16 @@ export class DatabaseLink {
     signal: AbortSignal,
   ): Promise<void> {
     for (const id of ids) this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
+    const { guard } = this;
     try {
-      await this.#client.transact(operations, { signal });
+      // Behind the others: failures are counted by their place.
+      await this.#client.transact([...operations, ...(guard === undefined ? [] : [guard.operation])], {
+        signal,
+      });
+    } catch (error) {
+      const isRefused =
+        error instanceof TransactionError && error.failures.some(({ index }) => index === operations.length);
+      throw isRefused && guard !== undefined ? guard.refuse(error) : error;
     } finally {
       for (const id of ids) this.#end(id);
     }
