@@ -187,6 +187,41 @@ test('a second sandbox of a pod has its addresses, while there is no controller'
   await eventually('the pod is gone from the store', async () => (await ipOf(first)) === undefined);
 });
 
+test('a sandbox that is made anew while there is no controller waits, and has the addresses of the answer', async () => {
+  const first = await addPod(one);
+  await fixture.killController();
+  await removePod(first);
+  const record = keys.ovnPod('shop', first.name);
+  await eventually('the record is gone', async () => (await fixture.get(ovnPodKind, record)) === undefined);
+  const { name, uid } = first;
+  const own = one.host.addPod();
+  // The IP object of the last sandbox is there still.
+  const refused = await askFor(one, 'ADD', own, { name, uid });
+  assert.match(String(refused?.json['msg']), /no address allocated to pod shop\/.* yet/);
+  await fixture.startController();
+  const answer = await askFor(one, 'ADD', own, { name, uid });
+  assert.ok(answer?.ok, JSON.stringify(answer?.json));
+  assert.equal((await ipOf(first))?.spec.ipAddress, addressesOf(answer.json).join(','));
+  await askFor(one, 'DEL', own, { name, uid });
+  one.host.removePod(own);
+});
+
+test('sandboxes that are made anew at once have the addresses that the store says', async () => {
+  const pods = await Promise.all(Array.from({ length: 4 }, () => addPod(one)));
+  for (let round = 0; round < 5; round++)
+    await Promise.all(
+      pods.map(async ({ namespace: own, name, uid }) => {
+        await askFor(one, 'DEL', own, { name, uid });
+        const answer = await askFor(one, 'ADD', own, { name, uid });
+        assert.ok(answer?.ok, JSON.stringify(answer?.json));
+        const ip = (await fixture.read(referTo('IP', `${name}.shop`))) as IP;
+        assert.equal(addressesOf(answer.json).join(','), ip.spec.ipAddress);
+        assert.ok(await pings(own, '10.16.0.1'));
+      }),
+    );
+  for (const pod of pods) await removePod(pod);
+});
+
 const runKubeOvn = async (command: string, own: TestNamespace): Promise<string> => {
   const { networkConfigDir } = kubeOvnCniOf(one.host);
   const text = fs.readFileSync(path.join(networkConfigDir, '01-kube-ovn.conflist'), 'utf8');

@@ -89,7 +89,12 @@ export interface ClusterMember {
   /** Revision of the store up to which what follows from these objects is in force here; undefined where no model reads any. */
   readonly objectsInForce: Revision | undefined;
   /** Present where the addresses of pods come from a controller. */
-  readonly podRecords: Pick<PodRecords, 'has' | 'ask' | 'release' | 'findProblem'> | undefined;
+  readonly podRecords:
+    | Pick<
+        PodRecords,
+        'has' | 'ask' | 'release' | 'findProblem' | 'isUnanswered' | 'noteAnswered' | 'untilAnswered'
+      >
+    | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** `since`: RFC 3339. */
   readonly connection: { readonly kind: string; readonly connected: boolean; readonly since: string };

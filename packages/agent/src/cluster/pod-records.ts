@@ -4,15 +4,15 @@
  */
 import { folders, type Keys, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { problemAnnotation } from '@podwire/objects/kube-ovn-names';
+import { annotationNames, problemAnnotation } from '@podwire/objects/kube-ovn-names';
 import { type EndpointId, endpointKey, type PodIdentity } from '@podwire/network-contract';
 import { type Clock, KeyedMutex, type Log, Workqueue } from '@podwire/platform';
 import { type Network, networkOf } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
-import { decodeObject, encodeObject, type Item, type Store } from '@podwire/store';
+import { decodeObject, encodeObject, type Item, type Store, type WatchBatch } from '@podwire/store';
 
 export interface PodRecordsOptions {
-  readonly store: Pick<Store, 'get' | 'put' | 'delete' | 'list'>;
+  readonly store: Pick<Store, 'get' | 'put' | 'delete' | 'list' | 'watch'>;
   readonly keys: Pick<Keys, 'root' | 'ovnPod'>;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -28,7 +28,9 @@ interface Held {
   readonly owners: ReadonlyMap<string, EndpointId>;
 }
 
+type Annotations = PodRecord['annotations'];
 type PodName = Pick<PodRecord, 'namespace' | 'name'>;
+type PodLife = PodName & Pick<PodRecord, 'uid'>;
 
 /** Milliseconds until a failure is tried again. */
 const backoff = { first: 1_000, longest: 30_000 } as const;
@@ -41,6 +43,8 @@ export class PodRecords {
   readonly #options: PodRecordsOptions;
   /** By NAMESPACE/NAME. */
   readonly #held = new Map<string, Held>();
+  /** Annotations of records when pods asked, by NAMESPACE/NAME, until their answers are noted. */
+  readonly #asked = new Map<string, Annotations>();
   readonly #locks = new KeyedMutex();
   readonly #queue: Workqueue<string>;
 
@@ -59,7 +63,7 @@ export class PodRecords {
   }
 
   /** True if the record is in the store for this endpoint, and not about to be deleted. */
-  has(owner: EndpointId, { namespace, name, uid }: Pick<PodRecord, 'namespace' | 'name' | 'uid'>): boolean {
+  has(owner: EndpointId, { namespace, name, uid }: PodLife): boolean {
     const held = this.#held.get(idOf({ namespace, name }));
     return held?.record.uid === uid && held.owners.has(endpointKey(owner));
   }
@@ -73,16 +77,42 @@ export class PodRecords {
     await this.#locks.withKey(id, signal, async () => {
       const found = this.#held.get(id);
       const isKnown = found?.record.uid === record.uid;
-      if (!isKnown) await this.#write(record, (present) => present?.uid !== record.uid, signal);
+      if (!isKnown) {
+        const isOther = (present: OvnPodRecord | undefined): boolean => present?.uid !== record.uid;
+        this.#asked.set(id, (await this.#write(record, isOther, signal)).annotations);
+      }
       this.#note(owner, isKnown ? found.record : record);
     });
   }
 
+  /**
+   * True from the first {@link ask} of a pod on until its answer is noted: what is known of the pod otherwise may be the answer to an
+   * earlier record, whose addresses the controller is about to free.
+   */
+  isUnanswered(pod: PodName): boolean {
+    return this.#asked.has(idOf(pod));
+  }
+
+  noteAnswered(pod: PodName): void {
+    this.#asked.delete(idOf(pod));
+  }
+
+  /** Annotations of the record, once the controller has answered it. @throws PodwireError as the store does; the signal's reason */
+  async untilAnswered({ namespace, name, uid }: PodLife, signal: AbortSignal): Promise<Annotations> {
+    const asked = this.#asked.get(idOf({ namespace, name }));
+    if (asked !== undefined && hasAnswer(asked)) return asked;
+    const { store, keys } = this.#options;
+    const key = keys.ovnPod(namespace, name);
+    for await (const batch of store.watch(key, { signal }))
+      for (const item of itemsOf(batch)) {
+        const record = item.key === key ? this.#read(item) : undefined;
+        if (record?.uid === uid && hasAnswer(record.annotations)) return record.annotations;
+      }
+    throw signal.reason;
+  }
+
   /** The reason why the pod has no addresses yet, in words that begin with a code; undefined where none is known. */
-  async findProblem(
-    { namespace, name, uid }: Pick<PodRecord, 'namespace' | 'name' | 'uid'>,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
+  async findProblem({ namespace, name, uid }: PodLife, signal: AbortSignal): Promise<string | undefined> {
     const { store, keys } = this.#options;
     const item = await store.get(keys.ovnPod(namespace, name), { signal });
     const record = item === undefined ? undefined : this.#read(item);
@@ -102,6 +132,7 @@ export class PodRecords {
       if (left.size > 0) this.#held.set(id, { record, owners: left });
       else {
         this.#held.delete(id);
+        this.#asked.delete(id);
         this.#queue.add(id);
       }
     }
@@ -141,19 +172,22 @@ export class PodRecords {
     });
   }
 
-  /** @param isDue reports if the record has to be written, by the one that is there */
+  /** @param isDue reports if the record has to be written, by the one that is there @returns the one that is there then */
   async #write(
     record: PodRecord,
     isDue: (present: OvnPodRecord | undefined) => boolean,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<OvnPodRecord> {
     const { store, keys, nodeName } = this.#options;
     const key = keys.ovnPod(record.namespace, record.name);
-    const value = encodeObject(ovnPodKind, { ...record, node: nodeName });
-    await repeatOnConflict(async () => {
+    const own = { ...record, node: nodeName };
+    const value = encodeObject(ovnPodKind, own);
+    return repeatOnConflict(async () => {
       const present = await store.get(key, { signal });
-      if (present !== undefined && !isDue(this.#read(present))) return;
+      const found = present && this.#read(present);
+      if (present !== undefined && !isDue(found)) return found ?? own;
       await store.put(key, value, { expect: present?.revision ?? 'absent', signal });
+      return own;
     });
   }
 
@@ -179,11 +213,7 @@ export class PodRecords {
 }
 
 /** Undefined for pods without namespace, name or UID: they have no record. */
-export function identify({
-  namespace,
-  name,
-  uid,
-}: PodIdentity): Pick<PodRecord, 'namespace' | 'name' | 'uid'> | undefined {
+export function identify({ namespace, name, uid }: PodIdentity): PodLife | undefined {
   return namespace === undefined || name === undefined || uid === undefined
     ? undefined
     : { namespace, name, uid };
@@ -200,7 +230,14 @@ export function describeHeld(networks: readonly Network[], record: EndpointRecor
 
 const idOf = ({ namespace, name }: PodName): string => `${namespace}/${name}`;
 
-async function repeatOnConflict(write: () => Promise<void>): Promise<void> {
+const hasAnswer = (annotations: Annotations): boolean => annotations[annotationNames.isAllocated] === 'true';
+
+const itemsOf = (batch: WatchBatch): readonly Item[] =>
+  batch.type === 'snapshot'
+    ? batch.items
+    : batch.changes.flatMap((change) => (change.type === 'put' ? [change.item] : []));
+
+async function repeatOnConflict<T>(write: () => Promise<T>): Promise<T> {
   for (let left = attempts; ; left--)
     try {
       return await write();

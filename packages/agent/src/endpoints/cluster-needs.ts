@@ -148,6 +148,7 @@ export async function resolveNeed(
       trace.stage('ask');
       await context.cluster!.podRecords!.ask(spec.id, describeRecord(spec), signal);
       context.faults.reach('add:asked');
+      await waitForOwnAnswer(context, spec, signal);
     } else if (need === 'workload') {
       trace.stage('workload');
       progress.workload = await askWorkload(context, spec, signal);
@@ -189,6 +190,48 @@ async function waitForObjects(
   await withDeadline(signal, longestWait, wait, { reason: find }).catch(async (error: unknown) => {
     throw (await explain(context, spec, error, signal)) ?? error;
   });
+}
+
+/**
+ * A sandbox that is made anew right after the last one of its pod: what is known of the pod may be the answer to its earlier record,
+ * whose addresses are about to be free.
+ */
+async function waitForOwnAnswer(
+  context: ClusterSide & Pick<NodeSide, 'desired'>,
+  spec: Spec,
+  signal: AbortSignal,
+): Promise<void> {
+  const { podRecords, objects } = context.cluster!;
+  const pod = identify(spec.request.pod)!;
+  if (podRecords!.isUnanswered(pod) && findUndecided(context, spec) === undefined) {
+    const wait = async (either: AbortSignal): Promise<void> => {
+      const answer = await podRecords!.untilAnswered(pod, either);
+      await objects.until(() => isAnswered(context, spec, answer), either);
+    };
+    const reason = (): Error =>
+      new PodwireError('POD_UNALLOCATED', `no address allocated to pod ${pod.namespace}/${pod.name} yet`);
+    await withDeadline(signal, longestWait, wait, { reason }).catch(async (error: unknown) => {
+      throw (await explain(context, spec, error, signal)) ?? error;
+    });
+  }
+  podRecords!.noteAnswered(pod);
+}
+
+/** True once the pod would get what the record says. */
+function isAnswered(
+  { desired }: Pick<NodeSide, 'desired'>,
+  { network: { model, view }, request }: Spec,
+  answer: Readonly<Record<string, string>>,
+): boolean {
+  try {
+    const attachment = model.resolve!(request.pod, view, desired.read);
+    return Object.entries(model.assigned!.askFor(attachment)).every(
+      ([name, value]) => answer[name] === value,
+    );
+  } catch (error) {
+    if (isUndecided(error)) return false;
+    throw error;
+  }
 }
 
 /** The error with the reason that the controller has written down, where there is one. */

@@ -60,6 +60,52 @@ test('a pod asks again for each of its endpoints, and keeps the answer', async (
   expect(await read(store)).toEqual(answered);
 });
 
+const allocated = { 'ovn.kubernetes.io/allocated': 'true', 'ovn.kubernetes.io/ip_address': '10.16.0.2' };
+
+test('a pod is unanswered from its first question until its answer is noted', async () => {
+  const store = createStore();
+  const records = createNode(store);
+  expect(records.isUnanswered(record('u1'))).toBe(false);
+  await records.ask(endpoint('a'), record('u1'), signal);
+  const answered = records.untilAnswered(record('u1'), signal);
+  await put(store, { ...record('u2', allocated), node: 'one' });
+  await put(store, { ...record('u1', { asked: 'yes' }), node: 'one' });
+  await put(store, { ...record('u1', allocated), node: 'one' });
+  expect(await answered).toEqual(allocated);
+  await records.ask(endpoint('b'), record('u1'), signal);
+  expect(records.isUnanswered(record('u1'))).toBe(true);
+  records.noteAnswered(record('u1'));
+  await records.ask(endpoint('c'), record('u1'), signal);
+  expect(records.isUnanswered(record('u1'))).toBe(false);
+});
+
+test('a record that is there with its answer is not waited for', async () => {
+  const store = createStore();
+  await put(store, { ...record('u1', allocated), node: 'one' });
+  const records = createNode(store);
+  await records.ask(endpoint('a'), record('u1'), signal);
+  await store.delete(key);
+  expect(await records.untilAnswered(record('u1'), signal)).toEqual(allocated);
+});
+
+test('a pod that is released asks again', async () => {
+  const records = createNode(createStore());
+  await records.ask(endpoint('a'), record('u1'), signal);
+  records.release(() => true);
+  expect(records.isUnanswered(record('u1'))).toBe(false);
+  await records.ask(endpoint('b'), record('u1'), signal);
+  expect(records.isUnanswered(record('u1'))).toBe(true);
+});
+
+test('an answer is waited for no longer than its caller waits', async () => {
+  const records = createNode(createStore());
+  await records.ask(endpoint('a'), record('u1'), signal);
+  const caller = new AbortController();
+  const answered = records.untilAnswered(record('u1'), caller.signal);
+  caller.abort(new Error('given up'));
+  await expect(answered).rejects.toThrow('given up');
+});
+
 test('another pod under the same name replaces the record, and the end of the first leaves it', async () => {
   const store = createStore();
   const records = createNode(store);
