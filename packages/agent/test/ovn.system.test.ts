@@ -5,7 +5,15 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { ovnPodKind } from '@podwire/cluster-state';
 import { type AnyObject, checkObject, type IP } from '@podwire/objects';
-import { assertPasses, defaultAgentEntry, eventually, pings, type TestNamespace } from '@podwire/testkit';
+import {
+  assertPasses,
+  defaultAgentEntry,
+  eventually,
+  pings,
+  pour,
+  serveSink,
+  type TestNamespace,
+} from '@podwire/testkit';
 import { addressesOf, keys, type Machine } from './fakes/cluster-fixture.js';
 import { createOvnFixture, kubeOvnCniOf, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
 import { addPod, askFor, type OvnPod, removePod } from './fakes/ovn-pods.js';
@@ -115,6 +123,22 @@ test('annotations of a pod are its rates, in the direction in which the switch s
   const qos = await fixture.nodes[0]!.switch.vsctl('--bare', '--columns=other_config', 'list', 'QoS');
   assert.ok(qos.includes('max-rate=3000000'), qos);
   await removePod(pod);
+});
+
+test('a pod sends no faster than its egress rate, and is sent to no faster than its ingress rate', async () => {
+  const rates = { 'ovn.kubernetes.io/ingress_rate': '10', 'ovn.kubernetes.io/egress_rate': '10' };
+  const pod = await addPod(one, { annotations: rates });
+  const other = await addPod(two);
+  // Both buckets hold 1 MB at most; a busy machine makes a transfer slower, and never faster.
+  for (const [from, to] of [[pod, other] as const, [other, pod] as const]) {
+    const [address] = to.addresses as [string];
+    await untilReached(from, to);
+    const sink = await serveSink(to.namespace, address);
+    const { rate } = await pour(from.namespace, address, sink.port, 3_000_000);
+    assert.ok(rate < 16_000_000, `${rate} bit/s`);
+    await sink.close();
+  }
+  for (const each of [pod, other]) await removePod(each);
 });
 
 test('nothing of a pod is left when it is removed', async () => {

@@ -70,6 +70,8 @@ export interface OvnPod {
   readonly addresses: readonly string[];
   /** It may send from its own addresses alone. */
   readonly hasPortSecurity: boolean;
+  /** bit/s; absent: it sends as much as it can. */
+  readonly egressRate?: number | undefined;
 }
 
 declare module '@podwire/planner' {

@@ -146,6 +146,19 @@ describe('a pod', () => {
     expect(facts.pods.get('shop/web')?.hasPortSecurity).toBe(true);
   });
 
+  it.each([
+    ['10', 10_000_000],
+    ['0.5', 500_000],
+    ['0', undefined],
+    ['', undefined],
+    ['10M', undefined],
+  ])('that is annotated with the egress rate %j sends %j bit/s at most', (text, rate) => {
+    const { look, pod: known } = answered();
+    const annotations = { ...known.annotations, 'ovn.kubernetes.io/egress_rate': text };
+    const { facts } = planOvnCluster({ ...look, pods: [{ ...known, annotations }] }, options);
+    expect(facts.pods.get('shop/web')?.egressRate).toBe(rate);
+  });
+
   it('whose record cannot be read keeps what its IP object has', () => {
     const { look } = answered();
     const unreadablePods = [

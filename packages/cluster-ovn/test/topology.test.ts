@@ -226,6 +226,21 @@ describe('a pod', () => {
     ]);
   });
 
+  it.each([
+    ['10 Mbit/s', 10_000_000, { rate: 10_000, burst: 8_000 }],
+    ['less than the database can say', 1, { rate: 1, burst: 1 }],
+    ['more than the database can say', 9_999_999e6, { rate: 4_294_967_295, burst: 3_435_973_836 }],
+  ])('that is to send no more than %s has a rule with its bandwidth', (_, egressRate, bandwidth) => {
+    const world = createWorld();
+    world.pods.set('shop/db', podOf('shop/db', 'blue', '10.17.0.5', { egressRate }));
+    expect(ofKind('qos-rule', planPod('shop/db', readerOf(world))!)).toEqual([
+      {
+        ...{ kind: 'qos-rule', name: 'db.shop', switch: 'blue', direction: 'from-lport', priority: 1_000 },
+        ...{ match: 'inport == "db.shop"', bandwidth, externalIds: { ...vendor, pod: 'shop/db' } },
+      },
+    ]);
+  });
+
   it.each<[string, (world: World) => void]>([
     ['while it has no node', (world) => world.pods.set('shop/db', podOf('shop/db', 'blue', '10.17.0.5'))],
     ['while its node has no end of `join`', ({ nodes }) => nodes.clear()],

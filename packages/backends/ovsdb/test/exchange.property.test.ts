@@ -101,6 +101,13 @@ const aclOf = (name: string): fc.Arbitrary<Resource | undefined> =>
     ...[fc.constantFrom('allow', 'drop').map((action) => ({ action })), ids],
   );
 
+const qosRuleOf = (name: string): fc.Arbitrary<Resource | undefined> =>
+  withFields(
+    { kind: 'qos-rule', name, direction: 'from-lport', priority: 1, match: 'ip4' },
+    fc.constantFrom('s0', 's1').map((of) => ({ switch: of })),
+    ...[fc.constantFrom({ rate: 1 }, { rate: 1, burst: 2 }).map((bandwidth) => ({ bandwidth })), ids],
+  );
+
 const balancedSwitchOf = (name: string): fc.Arbitrary<Resource | undefined> =>
   withFields(
     { kind: 'logical-switch', name },
@@ -108,7 +115,7 @@ const balancedSwitchOf = (name: string): fc.Arbitrary<Resource | undefined> =>
   );
 
 const northbound: World = {
-  list: listOf(switchPortOf, routeOf, addressSetOf, aclOf, balancedSwitchOf),
+  list: listOf(switchPortOf, routeOf, addressSetOf, aclOf, qosRuleOf, balancedSwitchOf),
   base: [
     ...['s0', 's1'].map((name) => ({ kind: 'logical-switch', name }) as const),
     ...['r0', 'r1'].map((name) => ({ kind: 'logical-router', name }) as const),

@@ -111,6 +111,20 @@ const complete: { readonly [K in Kinds]: readonly [Required<NorthboundResources[
       ...{ log: true, severity: 'info', name: 'web', meter: 'few', options: { 'apply-after-lb': 'true' } },
     },
   ],
+  'qos-rule': [
+    {
+      ...{ kind: 'qos-rule', name: 'q', switch: 's', direction: 'from-lport', priority: 100 },
+      ...{
+        match: 'inport == "web.shop"',
+        bandwidth: { rate: 10_000, burst: 8_000 },
+        externalIds: { a: 'b' },
+      },
+    },
+    {
+      ...{ direction: 'from-lport', priority: 100, match: 'inport == "web.shop"' },
+      bandwidth: { rate: 10_000, burst: 8_000 },
+    },
+  ],
   'load-balancer': [
     {
       ...{ kind: 'load-balancer', name: 'lb', protocol: 'udp', selectionFields: ['ip_src'] },
@@ -140,6 +154,7 @@ const places: { readonly [K in Kinds]: { table: string; name: string; parent?: o
     'port-group': { table: 'Port_Group', name: 'g' },
     'dhcp-options': { table: 'DHCP_Options', name: 'four' },
     acl: { table: 'ACL', name: 'c', parent: { table: 'Port_Group', name: 'g' } },
+    'qos-rule': { table: 'QoS', name: 'q', parent: inSwitch },
     'load-balancer': { table: 'Load_Balancer', name: 'lb' },
   };
 
@@ -237,6 +252,12 @@ describe('checks', () => {
       { ...complete.acl[0], action: 'pass' },
       'action: none of allow, allow-related, allow-stateless, drop, reject',
     ],
+    [{ ...complete['qos-rule'][0], bandwidth: {} }, 'bandwidth.rate: no number of 0 to 4294967295'],
+    [{ ...complete['qos-rule'][0], bandwidth: { rate: 0 } }, 'bandwidth.rate: no number from 1 on'],
+    [
+      { ...complete['qos-rule'][0], bandwidth: { rate: 2 ** 32 } },
+      'bandwidth.rate: no number of 0 to 4294967295',
+    ],
     [{ kind: 'load-balancer', name: 'lb' }, 'vips: no object with lists'],
     [
       { kind: 'load-balancer', name: 'lb', vips: { '10.0.0.1:80': '10.0.0.5:80' } },
@@ -262,6 +283,7 @@ test('a resource needs the rows that it names or hangs in', () => {
     expect(needs(kind)).toEqual(['OVN_Northbound/Logical_Router/r']);
   for (const kind of ['logical-switch', 'logical-router'] as const)
     expect(needs(kind)).toEqual(['OVN_Northbound/Load_Balancer/lb']);
+  expect(needs('qos-rule')).toEqual(['OVN_Northbound/Logical_Switch/s']);
   expect(needs('acl')).toEqual(['OVN_Northbound/Port_Group/g']);
   for (const kind of ['address-set', 'port-group', 'dhcp-options', 'load-balancer'] as const)
     expect(needs(kind)).toEqual([]);

@@ -1,12 +1,13 @@
 /** From resources to packets: the engine, ovn-northd, and two nodes with ovn-controller and Open vSwitch each. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Owned } from '@podwire/engine';
+import type { Owned, Resource } from '@podwire/engine';
 import {
   ask,
   assertArrives,
   assertBlocked,
   assertPasses,
+  eventually,
   pings,
   pour,
   serveEcho,
@@ -91,6 +92,35 @@ test('an ACL stops what it forbids, and nothing else, until it is gone', async (
   await backend.settle('hypervisors', call());
   for (const { namespace } of [web, far]) await assertArrives(namespace, db.namespace, db.address);
 });
+
+test('a rule limits what a pod sends, whatever others send', async () => {
+  const { engine, backend } = world;
+  const { web, db, far } = world.pods;
+  const rate = 10_000;
+  const limit: Resource = {
+    ...{ kind: 'qos-rule', name: 'web', switch: 'blue', direction: 'from-lport', priority: 1_000 },
+    ...{ match: 'inport == "web"', bandwidth: { rate, burst: 8_000 } },
+  };
+  const rules: Owned = { owner: 'qos', resources: [limit] };
+  const sink = await serveSink(db.namespace, db.address);
+  // A burst of 1 MB, and 2 MB at the rate: a busy machine makes it slower, and never faster.
+  const measure = async ({ namespace }: WorldPod) =>
+    (await pour(namespace, db.address, sink.port, 3_000_000)).rate / 1_000;
+  await engine.apply(rules, call());
+  await backend.settle('hypervisors', call());
+  const limited = await measure(web);
+  assert.ok(limited < 1.6 * rate, `${limited} kbit/s`);
+  await repeatUntilFast(() => measure(far), 2 * rate);
+  await engine.remove(rules, call());
+  await backend.settle('hypervisors', call());
+  await repeatUntilFast(() => measure(web), 2 * rate);
+  await sink.close();
+});
+
+/** On a busy machine one transfer may be slow by itself. */
+async function repeatUntilFast(measure: () => Promise<number>, rate: number): Promise<void> {
+  await eventually(`a transfer is faster than ${rate} kbit/s`, async () => (await measure()) > rate);
+}
 
 test('the address of a load balancer leads to its backend on the other node', async () => {
   const { web, far } = world.pods;

@@ -35,7 +35,7 @@ export const northboundSchema = {
       isRoot: true,
       columns: {
         ...{ name: text, ports: rowsOf('Logical_Switch_Port'), acls: rowsOf('ACL'), other_config: pairs },
-        ...{ load_balancer: rowsOf('Load_Balancer', 'weak'), ...ids },
+        ...{ qos_rules: rowsOf('QoS'), load_balancer: rowsOf('Load_Balancer', 'weak'), ...ids },
       },
     },
     Logical_Router: {
@@ -80,6 +80,18 @@ export const northboundSchema = {
         action: oneWordOf('allow', 'allow-related', 'allow-stateless', 'drop', 'reject'),
         severity: oneOf('alert', 'warning', 'notice', 'info', 'debug'),
         ...{ name: optional({ type: 'string', maxLength: 63 }), meter: optionalText },
+      },
+    },
+    QoS: {
+      columns: {
+        ...{ priority, match: text, direction: oneWordOf('from-lport', 'to-lport'), ...ids },
+        bandwidth: {
+          type: {
+            key: wordOf('rate', 'burst'),
+            value: { type: 'integer', minInteger: 1, maxInteger: 4_294_967_295 },
+            ...{ min: 0, max: 'unlimited' },
+          },
+        },
       },
     },
     NAT: {

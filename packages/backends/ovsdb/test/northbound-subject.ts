@@ -2,7 +2,12 @@
 import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { Owned, Resource } from '@podwire/engine';
 import type { OvsdbClient } from '@podwire/ovsdb';
-import { type Acl, createNorthboundBackend, type LogicalSwitchPort } from '../src/northbound/index.js';
+import {
+  type Acl,
+  createNorthboundBackend,
+  type LogicalSwitchPort,
+  type QosRule,
+} from '../src/northbound/index.js';
 import { createSubjectClients, removePortRow, type SubjectOptions } from './subject-clients.js';
 
 export const base: Owned = {
@@ -47,6 +52,11 @@ const balancer = (name: string, ...backends: string[]): Resource => ({
   ...{ kind: 'load-balancer', name, vips: { '10.96.0.10:80': backends }, protocol: 'tcp' },
 });
 
+const limit = (name: string, rate: number, more: Partial<QosRule> = {}): QosRule => ({
+  ...{ kind: 'qos-rule', name, switch: 'blue', direction: 'from-lport', priority: 1_000 },
+  ...{ match: `inport == "${name}"`, bandwidth: { rate, burst: rate }, ...more },
+});
+
 /** A switch that uses load balancers. */
 const shop = (...loadBalancers: string[]): Resource => ({
   ...{ kind: 'logical-switch', name: 'shop', loadBalancers },
@@ -70,7 +80,7 @@ export const owned: Owned = {
       ...{ externalIp: '192.0.2.1', logicalIp: '10.16.0.5' },
     },
     ...[acl('of web', { portGroup: 'blue.n1' }, 2_001), acl('of blue', { switch: 'blue' }, 1_001)],
-    ...[balancer('web', '10.16.0.5:8080'), shop('web')],
+    ...[balancer('web', '10.16.0.5:8080'), shop('web'), limit('web', 10_000)],
   ],
 };
 
@@ -80,12 +90,14 @@ const exchange: ExchangeLists = {
     ...[group('a'), group('b'), port('p0', { groups: ['a'] }), port('p1'), route('r0', '100.64.0.2')],
     ...[acl('c0', { portGroup: 'a' }, 1), acl('c1', { switch: 'blue' }, 2)],
     ...[balancer('l0', '10.16.0.5:80'), balancer('l1', '10.16.0.6:80'), shop('l0', 'l1')],
+    ...[limit('p0', 1_000), limit('p1', 2_000)],
   ],
   second: [
     ...[group('b'), group('c'), { kind: 'logical-switch', name: 'red' } as const],
     ...[port('p0', { switch: 'red', groups: ['b', 'c'] }), route('r0', '100.64.0.3'), policy('p', 1)],
     ...[acl('c0', { switch: 'red' }, 1), acl('c1', { portGroup: 'b' }, 3), acl('c2', { portGroup: 'b' }, 4)],
     ...[balancer('l1', '10.16.0.7:80'), balancer('l2'), shop('l1', 'l2')],
+    ...[limit('p0', 3_000, { switch: 'red', bandwidth: { rate: 3_000 } })],
   ],
   refused: [port('p0', { groups: [] }), port('p2', { switch: 'absent' })],
 };
@@ -102,6 +114,7 @@ export function createNorthboundSubject({ client: options, picture }: SubjectOpt
       ...[set('friends', '10.19.0.0/16'), { ...dhcp, options: {} } as Resource, policy('blue.n1', 28_000)],
       ...[port('web', { groups: ['blue.n2'] }), route('web', '100.64.0.3')],
       ...[acl('of web', { switch: 'blue' }, 2_000), balancer('web', '10.16.0.6:80'), shop()],
+      limit('web', 20_000),
     ],
     many: (count) => Array.from({ length: count }, (_, n) => set(`many${n}`, `10.0.0.${n % 256}`)),
     break: async () => {
@@ -116,6 +129,7 @@ export function createNorthboundSubject({ client: options, picture }: SubjectOpt
           { op: 'update', table: 'Port_Group', where: [['name', '==', 'blue.n1']], row: { ports: [] } },
           { op: 'update', table: 'Logical_Router', where: [], row: { nat: [] } },
           { op: 'update', table: 'Logical_Switch', where: [], row: { acls: [], load_balancer: [] } },
+          { op: 'update', table: 'QoS', where: [], row: { bandwidth: { rate: 1 } } },
           { op: 'update', table: 'ACL', where: [], row: { action: 'drop' } },
         ]);
       }),

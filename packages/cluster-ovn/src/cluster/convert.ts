@@ -1,9 +1,10 @@
 /** Objects as plans read them, and back. Pure. */
 import { defaultVpc, type IP, parseGatewayNodes, type Subnet, type Vpc } from '@podwire/objects';
-import { ipAnnotations } from '@podwire/objects/kube-ovn-names';
+import { ipAnnotations, parseRate } from '@podwire/objects/kube-ovn-names';
+import { compact } from '@podwire/platform';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import type { Egress, OvnNode, OvnPod, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
-import { annotationNames, readAllocation } from '../pods/annotations.js';
+import { annotationNames, type Annotations, readAllocation } from '../pods/annotations.js';
 import type { IpObject, PodObject, PodSubnet } from '../pods/contract.js';
 import type { OvnClusterNode } from './contract.js';
 
@@ -90,5 +91,12 @@ export function findPod(pod: PodObject): OvnPod | undefined {
   const { namespace, name, node } = pod;
   const { subnet, mac, addresses } = held;
   const hasPortSecurity = pod.annotations[annotationNames.portSecurity] === 'true';
-  return { namespace, name, node, subnet, mac, addresses, hasPortSecurity };
+  const egressRate = readEgressRate(pod.annotations);
+  return { namespace, name, node, subnet, mac, addresses, hasPortSecurity, ...compact({ egressRate }) };
+}
+
+/** Undefined also for what is no rate. */
+function readEgressRate({ [annotationNames.egressRate]: text = '' }: Annotations): number | undefined {
+  const rate = parseRate(text);
+  return rate === 0 ? undefined : rate;
 }

@@ -1,3 +1,4 @@
+import type { QosRule } from '@podwire/backend-ovsdb/northbound/resources';
 import type { Resource } from '@podwire/engine';
 import type { Read } from '@podwire/planner';
 import type { OvnPod } from '../contract.js';
@@ -5,7 +6,10 @@ import { planEgressGroup } from './egress.js';
 import { podPortName } from './names.js';
 import { vendor } from './rows.js';
 
-/** One port on the switch of the pod's subnet, and nothing else: that it leaves through its node is what its group says. */
+/**
+ * One port on the switch of the pod's subnet, and a limit for what comes from it. Nothing else: that it leaves through its node is
+ * what its group says.
+ */
 export function planPod(id: string, read: Read): Resource[] | undefined {
   const pod = read(`ovn-pod/${id}`);
   if (pod === undefined || read(`ovn-subnet/${pod.subnet}`) === undefined) return undefined;
@@ -18,6 +22,29 @@ export function planPod(id: string, read: Read): Resource[] | undefined {
       ...{ kind: 'logical-switch-port', name: podPortName(namespace, name), switch: pod.subnet },
       ...{ addresses: all, ...(pod.hasPortSecurity ? { portSecurity: all } : {}) },
       ...(group === undefined ? {} : { groups: [group.name] }),
+      externalIds: { ...vendor, pod: `${namespace}/${name}` },
+    },
+    ...planLimit(pod),
+  ];
+}
+
+const priority = 1_000;
+
+/** kbit/s (ovn-nb(5)) */
+const most = 2 ** 32 - 1;
+
+/**
+ * A meter of OpenFlow, on whichever node the port is. `ingress_policing_rate` of its interface, as Kube-OVN sets it, limits nothing on
+ * the datapath `netdev`. Its burst is 8/10 of the rate as there: with less, TCP does not come to the rate.
+ */
+function planLimit({ namespace, name, subnet, egressRate }: OvnPod): QosRule[] {
+  if (egressRate === undefined) return [];
+  const port = podPortName(namespace, name);
+  const rate = Math.min(Math.max(Math.round(egressRate / 1_000), 1), most);
+  return [
+    {
+      ...{ kind: 'qos-rule', name: port, switch: subnet, direction: 'from-lport', priority },
+      ...{ match: `inport == "${port}"`, bandwidth: { rate, burst: Math.ceil(rate * 0.8) } },
       externalIds: { ...vendor, pod: `${namespace}/${name}` },
     },
   ];

@@ -1,7 +1,7 @@
 /** Annotations of a pod that its node reads. */
 import { PodwireError } from '@podwire/errors';
 import type { AddressRequest, Annotations, Bandwidth } from '@podwire/network-contract';
-import { annotationNames, isOvnAnnotation } from '@podwire/objects/kube-ovn-names';
+import { annotationNames, isOvnAnnotation, parseRate } from '@podwire/objects/kube-ovn-names';
 
 /** A pod that brings these would have given itself its addresses. */
 const answers: ReadonlySet<string> = new Set([annotationNames.isAllocated, annotationNames.isRouted]);
@@ -15,8 +15,6 @@ export function askFor({ annotations, addresses, mac }: AddressRequest): Annotat
     ...Object.fromEntries(own),
   };
 }
-
-const bitsPerMegabit = 1_000_000;
 
 /**
  * Rates that the annotations ask for, in Mbit/s; 0 is none. Those of the runtime's own capability count where there is no annotation.
@@ -35,7 +33,8 @@ export function readBandwidth(annotations: Annotations = {}, bandwidth: Bandwidt
 function readRate(annotations: Annotations, name: string): number | undefined {
   const text = annotations[name];
   if (text === undefined || text === '') return undefined;
-  if (/^\d{1,7}(\.\d{1,6})?$/.test(text)) return Math.round(Number(text) * bitsPerMegabit);
+  const rate = parseRate(text);
+  if (rate !== undefined) return rate;
   throw new PodwireError(
     'REQUEST_INVALID',
     `annotation ${name}: ${JSON.stringify(text)} is not a rate in Mbit/s`,

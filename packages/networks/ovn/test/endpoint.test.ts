@@ -161,7 +161,7 @@ test('rates are in Mbit/s, and the switch sees the other direction', () => {
     { otherConfig: { 'max-rate': '3000000' } },
   ]);
   expect(listKind('ovs-port', rate('egress_rate', '1'))).toMatchObject([
-    { interfaces: [{ ingressPolicingRate: 1000 }] },
+    { interfaces: [{ ingressPolicingRate: 1000, ingressPolicingBurst: 800 }] },
   ]);
   expect(listKind('ovs-qos', rate('ingress_rate', '0'))).toEqual([]);
   expect(() => listKind('ovs-qos', rate('ingress_rate', '-1'))).toThrow(

@@ -12,6 +12,7 @@ import type {
   LogicalSwitchPort,
   NorthboundResources,
   PortGroup,
+  QosRule,
   RouterNat,
   RouterPolicy,
   StaticRoute,
@@ -22,6 +23,7 @@ import {
   dhcpOptionsRows,
   loadBalancerRows,
   portGroupRows,
+  qosRuleRows,
   routerNatRows,
   routerPolicyRows,
   routerPortRows,
@@ -164,6 +166,21 @@ const acl = define<Acl>({
   rows: aclRows,
 });
 
+/** Of `bandwidth` (ovn-nb(5)). */
+const upToMost = is.numberUpTo(2 ** 32 - 1);
+const amount: is.Check = (value) => (value === 0 ? 'no number from 1 on' : upToMost(value));
+
+const qosRule = define<QosRule>({
+  kind: 'qos-rule',
+  check: is.resource<QosRule>({
+    ...{ name: text, switch: text, direction: is.oneOf('to-lport', 'from-lport'), priority, match },
+    ...{ bandwidth: is.record({ rate: amount, burst: is.optional(amount) }), externalIds },
+  }),
+  describe: ({ name, switch: of, direction, bandwidth: { rate } }) =>
+    `QoS rule ${name} of ${of} (${direction}, ${rate} kbit/s)`,
+  rows: qosRuleRows,
+});
+
 const backends = is.listOf(text);
 const vips: is.Check = (value) =>
   typeof value !== 'object' || value === null || Array.isArray(value)
@@ -195,5 +212,6 @@ export const northboundKinds = {
   'port-group': portGroup,
   'dhcp-options': dhcpOptions,
   acl,
+  'qos-rule': qosRule,
   'load-balancer': loadBalancer,
 } satisfies { [K in keyof NorthboundResources]: RowKind<NorthboundResources[K]> };

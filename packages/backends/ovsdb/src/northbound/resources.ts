@@ -60,7 +60,7 @@ export interface LogicalRouterPort {
   readonly externalIds?: Pairs;
 }
 
-/** The database has no names of routes, policies, NAT, ACLs and DHCP options: ours is in the mark. */
+/** The database has no names of routes, policies, NAT, ACLs, QoS rules and DHCP options: ours is in the mark. */
 export interface StaticRoute {
   readonly kind: 'static-route';
   readonly name: string;
@@ -158,6 +158,27 @@ export interface Acl {
   readonly externalIds?: Pairs;
 }
 
+/** A limit for packets that pass the ports of a switch; the highest one that matches decides. */
+export interface QosRule {
+  readonly kind: 'qos-rule';
+  readonly name: string;
+  readonly switch: string;
+  /** `from-lport`: packets from a port, which a match names `inport`. `to-lport`: packets to a port, `outport`. */
+  readonly direction: 'to-lport' | 'from-lport';
+  /** 0 to 32767 */
+  readonly priority: number;
+  /** `inport == "web.shop"`, in OVN's language of logical flows. */
+  readonly match: string;
+  /** All packets that match share it, on each node: a meter drops the others (ovn-nb(5)). */
+  readonly bandwidth: {
+    /** kbit/s */
+    readonly rate: number;
+    /** kbit; what ovn-controller has for it when absent. */
+    readonly burst?: number;
+  };
+  readonly externalIds?: Pairs;
+}
+
 /** Switches and routers say that they use it. */
 export interface LoadBalancer {
   readonly kind: 'load-balancer';
@@ -185,6 +206,7 @@ export interface NorthboundResources {
   'port-group': PortGroup;
   'dhcp-options': DhcpOptions;
   acl: Acl;
+  'qos-rule': QosRule;
   'load-balancer': LoadBalancer;
 }
 

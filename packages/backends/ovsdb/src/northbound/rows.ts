@@ -1,4 +1,5 @@
 /** Resources as rows of the northbound database. Pure. */
+import { compact } from '@podwire/platform';
 import { idsOf, valuesOf } from '../rows/columns.js';
 import type { ColumnValue, RowName, WantedRows } from '../rows/description.js';
 import type {
@@ -11,6 +12,7 @@ import type {
   LogicalSwitch,
   LogicalSwitchPort,
   PortGroup,
+  QosRule,
   RouterNat,
   RouterPolicy,
   StaticRoute,
@@ -98,6 +100,12 @@ export function aclRows(acl: Acl): WantedRows {
   });
   const parent = 'switch' in on ? inSwitch(on.switch) : inGroup(on.portGroup);
   return [{ table: 'ACL', name, parent, columns, ...idsOf(acl) }];
+}
+
+export function qosRuleRows(rule: QosRule): WantedRows {
+  const { name, switch: of, direction, priority, match, bandwidth } = rule;
+  const columns = valuesOf({ direction, priority, match, bandwidth: compact(bandwidth) });
+  return [{ table: 'QoS', name, parent: inSwitch(of), columns, ...idsOf(rule) }];
 }
 
 export function loadBalancerRows(loadBalancer: LoadBalancer): WantedRows {

@@ -15,7 +15,7 @@ export const northboundDatabase: DatabaseDescription = {
     },
     Logical_Switch: {
       ...{ word: 'switch', name: 'name' },
-      columns: ['ports', 'acls', 'load_balancer', 'other_config', 'external_ids'],
+      columns: ['ports', 'acls', 'qos_rules', 'load_balancer', 'other_config', 'external_ids'],
     },
     Logical_Router: {
       ...{ word: 'router', name: 'name' },
@@ -45,6 +45,11 @@ export const northboundDatabase: DatabaseDescription = {
         ...['direction', 'priority', 'match', 'action', 'log', 'severity', 'name', 'meter', 'options'],
         'external_ids',
       ],
+    },
+    QoS: {
+      word: 'QoS rule',
+      parents: [{ table: 'Logical_Switch', column: 'qos_rules' }],
+      columns: ['direction', 'priority', 'match', 'bandwidth', 'external_ids'],
     },
     Logical_Router_Static_Route: {
       word: 'static route',

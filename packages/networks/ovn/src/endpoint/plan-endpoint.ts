@@ -3,7 +3,13 @@ import { portInstalledKey } from '@podwire/backend-ovsdb/keys';
 import type { OvsPort } from '@podwire/backend-ovsdb/resources';
 import type { Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
+import {
+  type Bandwidth,
+  type Endpoint,
+  endpointKey,
+  type NodeView,
+  type PlannedEndpoint,
+} from '@podwire/network-contract';
 import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traffic';
 import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
 import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
@@ -106,7 +112,13 @@ function planPort(endpoint: Endpoint, name: string, port: LogicalPort): Resource
   });
   const row: OvsPort = {
     ...{ kind: 'ovs-port', name, bridge: BRIDGE, ...(qos.length === 0 ? {} : { qos: name }) },
-    interfaces: [{ name, externalIds, ...planPortPolicing(bandwidth) }],
+    interfaces: [{ name, externalIds, ...planPortPolicing(withBurst(bandwidth)) }],
   };
   return [...qos, row];
 }
+
+/** As Kube-OVN has it, and the meter of the controller (docs/decisions/0087-egress-by-meter.md). */
+const withBurst = (bandwidth: Bandwidth): Bandwidth => ({
+  egressBurst: (bandwidth.egressRate ?? 0) * 0.8,
+  ...bandwidth,
+});

@@ -30,6 +30,12 @@ export const annotationNames = {
 /** The reason why a pod has no addresses yet, on its record. */
 export const problemAnnotation = 'podwire/problem';
 
+const bitsPerMegabit = 1_000_000;
+
+/** The value of a rate in bit/s, 0 for none; undefined for what is no rate. @param text Mbit/s */
+export const parseRate = (text: string): number | undefined =>
+  /^\d{1,7}(\.\d{1,6})?$/.test(text) ? Math.round(Number(text) * bitsPerMegabit) : undefined;
+
 /** True for annotations of Kube-OVN's default provider. */
 export const isOvnAnnotation = (name: string): boolean => name.startsWith(prefix);
 
