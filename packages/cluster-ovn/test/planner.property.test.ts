@@ -20,11 +20,18 @@ const annotations = fc.oneof(
   address.map((addresses) => asking({ addresses })),
   fc.array(address, { minLength: 1, maxLength: 3 }).map((list) => asking({ pool: list.join() })),
   mac.map((text) => asking({ mac: text })),
+  oneOf('1', '2', 'none').map((ingressRate) => asking({ ingressRate })),
   oneOf(...subnetNames, 'join').map((subnet) => asking({ subnet })),
   // Allocated already, perhaps to two.
   fc
     .tuple(oneOf(...subnetNames), address, mac)
-    .map(([subnet, addresses, text]) => asking({ subnet, addresses, mac: text, isAllocated: 'true' })),
+    .map(([subnet, addresses, text]) => asking({ subnet, addresses, mac: text, isAllocated: 'true' }))
+    .chain((held) =>
+      oneOf({}, asking({ egressRate: '1' }), asking({ egressRate: '2' })).map((asked) => ({
+        ...held,
+        ...asked,
+      })),
+    ),
 );
 
 const putPod = fc

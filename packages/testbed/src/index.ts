@@ -17,8 +17,10 @@ export { listTestbeds, type PodRecord, readRecord, type TestbedRecord } from './
 export type { ConfigAdditions, TestbedAgent } from './run/agent.js';
 export { type Daemon, type DaemonState, stateOf } from './run/daemon.js';
 export {
+  type AnnotationChanges,
   type PodName,
   type PodPort,
+  readAnnotationChanges,
   readAnnotations,
   readLabels,
   readPodName,

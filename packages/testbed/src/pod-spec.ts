@@ -59,6 +59,20 @@ export function readAnnotations(texts: readonly string[]): Readonly<Record<strin
   return Object.fromEntries(annotations);
 }
 
+/** Annotations of a pod that are set, and those that go: undefined. */
+export type AnnotationChanges = Readonly<Record<string, string | undefined>>;
+
+/** @param texts `KEY=VALUE`, or `KEY-` for one that goes. @throws PodwireError REQUEST_INVALID */
+export function readAnnotationChanges(texts: readonly string[]): AnnotationChanges {
+  const isRemoval = (text: string): boolean => !text.includes('=') && text.endsWith('-');
+  const removals = texts.filter(isRemoval).map((text) => text.slice(0, -1));
+  for (const key of removals) checkKey(key, 'annotation');
+  const put = readAnnotations(texts.filter((text) => !isRemoval(text)));
+  const both = removals.find((key, at) => Object.hasOwn(put, key) || removals.indexOf(key) !== at);
+  if (both !== undefined) refuse(`the annotation ${both} is given twice`);
+  return { ...put, ...Object.fromEntries(removals.map((key) => [key, undefined])) };
+}
+
 type Pair = 'label' | 'annotation';
 
 function readPairs(texts: readonly string[], what: Pair): ReadonlyMap<string, string> {

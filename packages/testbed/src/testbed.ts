@@ -2,8 +2,10 @@
 import { PodwireError } from '@podwire/errors';
 import { warmThreadPool } from '@podwire/linux';
 import { compact } from '@podwire/platform';
+import type { Store } from '@podwire/store';
 import { openTestbedNamespace, type TestbedNamespace } from './net/namespaces.js';
 import { type NodePaths, pathsOf } from './paths.js';
+import type { AnnotationChanges } from './pod-spec.js';
 import type { ConnectivityReport, ProbeOptions } from './probe/run.js';
 import { probeTestbed } from './probe/testbed.js';
 import { findPrograms, type Programs } from './programs.js';
@@ -22,6 +24,7 @@ import { chassisCommands, createOvnController } from './run/chassis.js';
 import type { Daemon } from './run/daemon.js';
 import { chooseDatapath, createTestbedSwitch, type TestbedSwitch } from './run/open-vswitch.js';
 import { createTestbedOvn, type TestbedOvn } from './run/ovn.js';
+import { annotateInStore, changeAnnotations } from './run/pod-annotations.js';
 import { ensureNamespace } from './run/sdn-objects.js';
 import { createTestbedStore, type TestbedStore } from './run/store.js';
 import { type PlannedNode, planTopology, type Topology } from './shape.js';
@@ -61,6 +64,11 @@ export interface Testbed {
   addPod(node: string, pod: PodRequest, signal?: AbortSignal): Promise<TestbedPod>;
   /** @throws CniError; PodwireError POD_UNKNOWN, also where the pod is on another node than the one that is named */
   removePod(pod: PodReference): Promise<void>;
+  /**
+   * Changes annotations of a pod that runs, in the store. Of the model ovn alone.
+   * @throws PodwireError POD_UNKNOWN; TESTBED_FAILED in other models
+   */
+  annotatePod(pod: PodReference, changes: AnnotationChanges, signal: AbortSignal): Promise<TestbedPod>;
   /** Sets the node's link on its segment down. */
   cutOff(node: string): Promise<void>;
   rejoin(node: string): Promise<void>;
@@ -126,6 +134,10 @@ export function assembleTestbed(parts: TestbedParts, pods: TestbedPod[] = []): T
       await removePod(record, pods[at]!, nodeOf(pods[at]!.node).pods);
       pods.splice(at, 1);
     },
+    async annotatePod(reference: PodReference, changes: AnnotationChanges, signal: AbortSignal) {
+      const at = findPod(pods, reference);
+      return (pods[at] = await annotatePod({ record, store }, pods[at]!, changes, signal));
+    },
     cutOff: (name: string) => setLink(name, 'down'),
     rejoin: (name: string) => setLink(name, 'up'),
     matrix: (options?: ProbeOptions) => probeTestbed(testbed, options),
@@ -150,18 +162,40 @@ function findPod(pods: readonly PodRecord[], { namespace, name, node }: PodRefer
   });
 }
 
+async function annotatePod(
+  { record, store: stores }: Pick<TestbedParts, 'record'> & Pick<Testbed, 'store'>,
+  pod: TestbedPod,
+  changes: AnnotationChanges,
+  signal: AbortSignal,
+): Promise<TestbedPod> {
+  if (record.current.shape.model !== 'ovn')
+    throw new PodwireError('TESTBED_FAILED', 'only pods of the model ovn have annotations that change', {
+      action: 'Delete the pod, and add it with other annotations.',
+    });
+  await withStore(stores, (store) => annotateInStore(store, pod, changes, signal));
+  const annotations = changeAnnotations(pod.annotations ?? {}, changes);
+  record.update(({ pods }) => ({
+    pods: pods.map((each) => (each.containerId === pod.containerId ? { ...each, annotations } : each)),
+  }));
+  return { ...pod, annotations };
+}
+
+async function withStore<T>(stores: TestbedStore, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await stores.open();
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** The model keeps pods apart by their namespaces. */
 async function ensureNamespaceOf(
   { namespace = 'default' }: PodRequest,
   stores: TestbedStore,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const store = await stores.open();
-  try {
-    await ensureNamespace(store, namespace, signal);
-  } finally {
-    await store.close();
-  }
+  await withStore(stores, (store) => ensureNamespace(store, namespace, signal));
 }
 
 function assembleOvn({ record, programs, fabric }: TestbedParts, store: string): TestbedOvn | undefined {

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { readAnnotations, readLabels, readPodName, readPorts } from '../src/pod-spec.js';
+import {
+  readAnnotationChanges,
+  readAnnotations,
+  readLabels,
+  readPodName,
+  readPorts,
+} from '../src/pod-spec.js';
 
 test.each([
   ['shop/web', { namespace: 'shop', name: 'web' }],
@@ -56,6 +62,22 @@ test.each([
   [['a=' + 'x'.repeat(256 << 10)], 'at most 256 KiB'],
 ])('annotations %j are refused', (texts, why) => {
   expect(() => readAnnotations(texts)).toThrow(why);
+});
+
+test('annotations are set, and go', () => {
+  expect(readAnnotationChanges(['ovn.kubernetes.io/egress_rate=10', 'a=b-', 'note-'])).toEqual({
+    ...{ 'ovn.kubernetes.io/egress_rate': '10', a: 'b-' },
+    note: undefined,
+  });
+});
+
+test.each([
+  [['note'], '"note" is no annotation: write KEY=VALUE'],
+  [['note-', 'note=1'], 'the annotation note is given twice'],
+  [['note-', 'note-'], 'the annotation note is given twice'],
+  [['a b-'], 'is no key of an annotation'],
+])('changes %j of annotations are refused', (texts, why) => {
+  expect(() => readAnnotationChanges(texts)).toThrow(why);
 });
 
 test('ports', () => {

@@ -138,7 +138,7 @@ function writeMoved(
   faults.reach('move:recorded');
   log.info(
     { pod: describeEndpoint(next), ...next.endpoint.attachment },
-    'a pod belongs to something else now',
+    'a pod is wired for what the cluster says of it now',
   );
   return next;
 }

@@ -188,8 +188,12 @@ async function runExec(command: Command, io: Io, where: string, argv: readonly s
 }
 
 function definePod(parent: Command, io: Io): void {
-  const pod = parent.command('pod').summary('add and delete pods').description('Adds and deletes pods.');
+  const pod = parent
+    .command('pod')
+    .summary('add, annotate and delete pods')
+    .description('Adds, annotates and deletes pods.');
   definePodAdd(pod, io);
+  definePodAnnotate(pod, io);
   definePodDelete(pod, io);
 }
 
@@ -228,6 +232,34 @@ async function runPodAdd(command: Command, io: Io, node: string, pod: string): P
   const { addTestbedPod } = await import('../testbed/pod.js');
   const json = outputOf(command) === 'json';
   return addTestbedPod(io, { name: nameOf(command), node, pod, labels, ports, annotations, json });
+}
+
+function definePodAnnotate(parent: Command, io: Io): void {
+  const annotate = parent
+    .command('annotate')
+    .summary('change annotations of one that runs')
+    .description(
+      'Changes annotations of a pod of the model ovn in the store, from where the controller and the node of the pod follow them: its rates, say.',
+    )
+    .argument('<pod>', 'NAMESPACE/NAME, or NAME in the namespace default')
+    .argument('<annotations...>', 'KEY=VALUE, or KEY- for one that goes')
+    .action((pod: string, changes: string[]) => runPodAnnotate(annotate, io, pod, changes));
+  addOutput(addTestbed(annotate));
+  addExamples(annotate, [
+    ['podwire testbed pod annotate shop/web ovn.kubernetes.io/egress_rate=10', '10 Mbit/s from now on'],
+    ['podwire testbed pod annotate shop/web ovn.kubernetes.io/egress_rate-', 'without a limit'],
+  ]);
+}
+
+async function runPodAnnotate(
+  command: Command,
+  io: Io,
+  pod: string,
+  changes: readonly string[],
+): Promise<void> {
+  const { annotateTestbedPod } = await import('../testbed/pod.js');
+  const json = outputOf(command) === 'json';
+  return annotateTestbedPod(io, { name: nameOf(command), pod, changes, json });
 }
 
 function definePodDelete(parent: Command, io: Io): void {

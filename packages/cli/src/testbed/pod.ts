@@ -1,8 +1,9 @@
-/** `podwire testbed pod add` and `delete`. */
+/** `podwire testbed pod add`, `annotate` and `delete`. */
 import { compact } from '@podwire/platform';
 import {
   openTestbed,
   type PodRequest,
+  readAnnotationChanges,
   readAnnotations,
   readLabels,
   readPodName,
@@ -46,6 +47,27 @@ export async function addTestbedPod(io: Io, call: PodAddCall): Promise<void> {
     const view = viewPod(testbed, pod);
     if (call.json) return writeJson(io, view);
     return writeLines(io, [`${view.namespace}/${view.name} on ${view.node}: ${view.addresses.join(' ')}`]);
+  } finally {
+    await testbed.release();
+  }
+}
+
+export interface PodAnnotateCall extends PodCall {
+  /** `KEY=VALUE`, or `KEY-`. */
+  readonly changes: readonly string[];
+}
+
+/** When it resolves, the store has them: the controller and the node of the pod follow. */
+export async function annotateTestbedPod(
+  io: Io,
+  { name, pod, changes, json }: PodAnnotateCall,
+): Promise<void> {
+  const [wanted, wantedChanges] = [readPodName(pod), readAnnotationChanges(changes)];
+  const testbed = await openTestbed(await chooseTestbed(io, name));
+  try {
+    const annotated = await withInterrupt((signal) => testbed.annotatePod(wanted, wantedChanges, signal));
+    if (json) return writeJson(io, viewPod(testbed, annotated));
+    return writeLines(io, [`${wanted.namespace}/${wanted.name} is annotated`]);
   } finally {
     await testbed.release();
   }

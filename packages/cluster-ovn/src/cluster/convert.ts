@@ -4,7 +4,12 @@ import { ipAnnotations, parseRate } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import type { Egress, OvnNode, OvnPod, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
-import { annotationNames, type Annotations, readAllocation } from '../pods/annotations.js';
+import {
+  annotationNames,
+  type Annotations,
+  readAllocation,
+  selectPortAnnotations,
+} from '../pods/annotations.js';
 import type { IpObject, PodObject, PodSubnet } from '../pods/contract.js';
 import type { OvnClusterNode } from './contract.js';
 
@@ -59,6 +64,7 @@ export function toIpObject(ip: IP): IpObject {
     node: nodeName === '' ? undefined : nodeName,
     podUid: annotations[ipAnnotations.podUid],
     statefulSet: annotations[ipAnnotations.statefulSet],
+    portAnnotations: selectPortAnnotations(annotations),
   };
 }
 
@@ -66,6 +72,7 @@ export function toIpObject(ip: IP): IpObject {
 export function fromIpObject(ip: IpObject): Readonly<Record<string, unknown>> {
   const { name, namespace, podName, subnet, addresses, mac, node, podUid, statefulSet } = ip;
   const annotations = {
+    ...ip.portAnnotations,
     ...(podUid === undefined ? {} : { [ipAnnotations.podUid]: podUid }),
     ...(statefulSet === undefined ? {} : { [ipAnnotations.statefulSet]: statefulSet }),
   };

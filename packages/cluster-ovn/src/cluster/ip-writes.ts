@@ -11,13 +11,17 @@ export function listIpWrites(
 ): OvnWrite[] {
   const put = new Set(changes.flatMap((change) => (change.type === 'put-ip' ? [change.ip.name] : [])));
   return changes.flatMap((change): OvnWrite[] => {
-    if (change.type === 'put-ip')
-      return [{ before: stored.get(change.ip.name), after: checkIp(change.ip), reason: 'it has addresses' }];
+    if (change.type === 'put-ip') return [toWrite(change.ip, stored.get(change.ip.name))];
     if (change.type === 'annotate' || put.has(change.name)) return [];
     const before = stored.get(change.name);
     return before === undefined ? [] : [{ before, reason: change.reason }];
   });
 }
+
+const toWrite = (ip: IpObject, before: StoredObject<IP> | undefined): OvnWrite => ({
+  ...{ before, after: checkIp(ip) },
+  reason: before === undefined ? 'it has addresses' : 'its pod is another one, or asks for something else',
+});
 
 /** @throws Error for what the schema of an IP does not take */
 function checkIp(ip: IpObject): AnyObject {

@@ -167,7 +167,7 @@ function recallPod(id: string, ips: IpsByName): PodObject | undefined {
   const ip = toIpObject(stored.object);
   const { podUid: uid = '', node, statefulSet } = ip;
   const pod = { ...splitId(id), uid, hasEnded: false, ...compact({ node, statefulSet }) };
-  return { ...pod, annotations: writeAllocation(ip) };
+  return { ...pod, annotations: { ...writeAllocation(ip), ...ip.portAnnotations } };
 }
 
 const readSubnet = ({ subnet, underlay, fault }: CheckedSubnet) => ({

@@ -1,8 +1,9 @@
 /** Owners of addresses, by pods' annotations and IP objects. It follows changes at the cost of the owners that they are about. */
+import { isDeepStrictEqual } from 'node:util';
 import type { PodwireError } from '@podwire/errors';
 import { type Allocation, SubnetAddresses } from '../allocation/subnet-addresses.js';
 import { conflict } from '../problems.js';
-import { readAllocation } from './annotations.js';
+import { findRateFaults, readAllocation } from './annotations.js';
 import type {
   AddressChanges,
   IpObject,
@@ -61,7 +62,7 @@ export class AllocationState {
       this.#ips.set(ownerOf(ip), [...(this.#ips.get(ownerOf(ip)) ?? []), ip]);
       this.#tidy(ip);
     }
-    for (const pod of pods) this.#restoreIp(pod);
+    for (const pod of pods) this.#updateIp(pod);
   }
 
   /** Pods that are to have addresses and have none, in the order of the cluster's list; see {@link follow}. */
@@ -113,7 +114,7 @@ export class AllocationState {
     const pods = owners.flatMap((owner) => this.#pods.get(owner) ?? []);
     for (const pod of pods) this.#holdPod(pod);
     for (const owner of owners) for (const ip of this.#ips.get(owner) ?? []) this.#tidy(ip);
-    for (const pod of pods) this.#restoreIp(pod);
+    for (const pod of pods) this.#updateIp(pod);
   }
 
   #clear(owner: string): void {
@@ -176,12 +177,20 @@ export class AllocationState {
     if (state === 'kept' && subnet !== undefined) this.#take({ owner, subnet, allocation: ip });
   }
 
-  /** One that was lost comes back from the pod's annotations. */
-  #restoreIp(pod: PodObject): void {
+  /** One that was lost comes back from the pod's annotations, and one that is there has the rates that the pod has by now. */
+  #updateIp(pod: PodObject): void {
     const held = pod.hasEnded ? undefined : readAllocation(pod.annotations);
+    if (held === undefined) return;
     const owner = podOwner(pod);
-    if (held === undefined || this.#staying.get(owner)?.podUid === pod.uid) return;
-    this.#findingsOf(owner).restored.push({ type: 'put-ip', ip: ipOfPod(pod, held.subnet, held) });
+    const wanted = ipOfPod(pod, held.subnet, held);
+    const found = this.#staying.get(owner);
+    const faults = findRateFaults(pod.annotations).map((fault) => conflict(`${owner}: ${fault}`));
+    if (faults.length > 0) this.#findingsOf(owner).problems.push(...faults);
+    if (found?.podUid !== pod.uid) this.#findingsOf(owner).restored.push({ type: 'put-ip', ip: wanted });
+    else if (!hasSameRates(found, wanted)) {
+      const { portAnnotations } = wanted;
+      this.#findingsOf(owner).restored.push({ type: 'put-ip', ip: { ...found, portAnnotations } });
+    }
   }
 
   #findingsOf(owner: string): Findings {
@@ -190,6 +199,9 @@ export class AllocationState {
     return found;
   }
 }
+
+const hasSameRates = (one: IpObject, other: IpObject): boolean =>
+  isDeepStrictEqual(one.portAnnotations ?? {}, other.portAnnotations ?? {});
 
 const compareNames = (a: IpObject, b: IpObject): number => (a.name < b.name ? -1 : 1);
 

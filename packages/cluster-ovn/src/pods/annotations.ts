@@ -1,5 +1,5 @@
 /** Annotations of Kube-OVN: what pods ask for, and what the controller answers. */
-import { annotationNames } from '@podwire/objects/kube-ovn-names';
+import { annotationNames, parseRate, rateAnnotations } from '@podwire/objects/kube-ovn-names';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 
 export { annotationNames };
@@ -23,6 +23,21 @@ export function readAllocation(
     return undefined;
   return addresses.length === 0 ? undefined : { subnet, addresses, mac };
 }
+
+/** Rates that are none, in words. */
+export const findRateFaults = (found: Annotations): string[] =>
+  rateAnnotations
+    .filter((name) => (found[name] ?? '') !== '' && parseRate(found[name]!) === undefined)
+    .map((name) => `annotation ${name}: ${JSON.stringify(found[name])} is not a rate in Mbit/s`);
+
+/** Annotations that a pod's node goes by while it runs, as far as it can read them. */
+export const selectPortAnnotations = (found: Annotations): Annotations =>
+  Object.fromEntries(
+    rateAnnotations.flatMap((name) => {
+      const text = found[name] ?? '';
+      return parseRate(text) === undefined ? [] : [[name, text]];
+    }),
+  );
 
 /** The part of an answer that {@link readAllocation} reads. */
 export const writeAllocation = ({

@@ -49,6 +49,8 @@ export interface IpObject extends Allocation {
   readonly podUid?: string | undefined;
   /** Name of the stateful set of its pod. */
   readonly statefulSet?: string | undefined;
+  /** Of its pod: those that the node goes by. None when absent. */
+  readonly portAnnotations?: Annotations | undefined;
 }
 
 export interface NodeObject {

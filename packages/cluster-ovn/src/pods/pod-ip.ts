@@ -2,6 +2,7 @@
 import { compact } from '@podwire/platform';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import { nodePortName, podPortName } from '../topology/names.js';
+import { selectPortAnnotations } from './annotations.js';
 import type { IpObject, PodObject } from './contract.js';
 
 export function ipOfPod(pod: PodObject, subnet: string, { addresses, mac }: Allocation): IpObject {
@@ -9,6 +10,7 @@ export function ipOfPod(pod: PodObject, subnet: string, { addresses, mac }: Allo
   return {
     ...{ name: podPortName(namespace, podName), namespace, podName, podUid },
     ...{ ...compact({ node, statefulSet }), subnet, addresses, mac },
+    portAnnotations: selectPortAnnotations(pod.annotations),
   };
 }
 

@@ -257,6 +257,7 @@ export interface AddressRequest {
   /** Without length; empty: any. */
   readonly addresses: readonly string[];
   readonly mac?: string;
+  readonly bandwidth?: Bandwidth;
 }
 
 /** Addresses that a controller of the cluster gives to each pod. It is asked by a record of the pod in the store. */

@@ -3,6 +3,7 @@ import { parsePrefix } from '@podwire/addresses';
 import type { ObjectFacts } from '@podwire/network-contract';
 import { ipAnnotations } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
+import { type Rates, readRates } from './annotations.js';
 import type { GatewaySubnet } from './gateway/facts.js';
 
 /** An IP object: the addresses that the controller has given to a pod or a node. */
@@ -13,6 +14,8 @@ export interface IpFact {
   readonly mac: string;
   /** Of the pod that they were given to, and no other under its name. */
   readonly podUid?: string;
+  /** Absent where its annotations have none. */
+  readonly rates?: Rates;
 }
 
 export interface SubnetRange {
@@ -80,7 +83,12 @@ export const objects: readonly ObjectFacts[] = [
     read({ metadata: { annotations = {} }, spec }: IpObject): IpFact {
       const podUid = annotations[ipAnnotations.podUid];
       const { subnet, ipAddress, macAddress: mac } = spec;
-      return { subnet, addresses: ipAddress.split(','), mac, ...(podUid === undefined ? {} : { podUid }) };
+      const rates = readRates(annotations);
+      return {
+        ...{ subnet, addresses: ipAddress.split(','), mac },
+        ...(podUid === undefined ? {} : { podUid }),
+        ...(Object.keys(rates).length === 0 ? {} : { rates }),
+      };
     },
   },
   {

@@ -2,7 +2,7 @@
 import type { Endpoint, NodeView, PodIdentity } from '@podwire/network-contract';
 import type { Read } from '@podwire/planner';
 import { expect, test } from 'vitest';
-import { createOvnModel } from '../src/index.js';
+import { createOvnModel, type LogicalPort } from '../src/index.js';
 import { optionsSchema } from '../src/options.js';
 
 const model = createOvnModel();
@@ -153,26 +153,36 @@ test('another MAC address than that of the logical port is refused', () => {
   );
 });
 
-const rate = (name: string, value: string) =>
-  endpointOf({ annotations: { [`ovn.kubernetes.io/${name}`]: value } });
+const withRates = (rates: LogicalPort['rates'], more: Partial<Endpoint> = {}) =>
+  endpointOf({ attachment: { port: { ...attachment.port!, ...(rates && { rates }) } }, ...more });
 
-test('rates are in Mbit/s, and the switch sees the other direction', () => {
-  expect(listKind('ovs-qos', rate('ingress_rate', '3'))).toMatchObject([
+test('rates of the IP object are those of the port, and the switch sees the other direction', () => {
+  expect(listKind('ovs-qos', withRates({ ingressRate: 3_000_000 }))).toMatchObject([
     { otherConfig: { 'max-rate': '3000000' } },
   ]);
-  expect(listKind('ovs-port', rate('egress_rate', '1'))).toMatchObject([
+  expect(listKind('ovs-port', withRates({ egressRate: 1_000_000 }))).toMatchObject([
     { interfaces: [{ ingressPolicingRate: 1000, ingressPolicingBurst: 800 }] },
   ]);
-  expect(listKind('ovs-qos', rate('ingress_rate', '0'))).toEqual([]);
-  expect(() => listKind('ovs-qos', rate('ingress_rate', '-1'))).toThrow(
-    'annotation ovn.kubernetes.io/ingress_rate: "-1" is not a rate in Mbit/s',
-  );
 });
 
-test('rates of the annotations come before those of the runtime', () => {
-  const both = { ...rate('ingress_rate', '3'), bandwidth: { ingressRate: 7, egressRate: 2_000_000 } };
+test('rates of the IP object come before those of the runtime, and 0 is none', () => {
+  const bandwidth = { ingressRate: 7, egressRate: 2_000_000 };
+  const both = withRates({ ingressRate: 3_000_000 }, { bandwidth });
   expect(listKind('ovs-qos', both)).toMatchObject([{ otherConfig: { 'max-rate': '3000000' } }]);
   expect(listKind('ovs-port', both)).toMatchObject([{ interfaces: [{ ingressPolicingRate: 2000 }] }]);
+  expect(listKind('ovs-qos', withRates({ ingressRate: 0 }, { bandwidth }))).toEqual([]);
+});
+
+test('a pod asks for the rates of its runtime where it has no annotation, and for no rate that is none', () => {
+  const asked = { annotations: { 'ovn.kubernetes.io/ingress_rate': '3' }, addresses: [] };
+  const bandwidth = { ingressRate: 7_000_000, egressRate: 2_500_000, egressBurst: 9 };
+  expect(model.assigned!.ask({ ...asked, bandwidth })).toEqual({
+    ...{ 'ovn.kubernetes.io/ingress_rate': '3', 'ovn.kubernetes.io/egress_rate': '2.5' },
+  });
+  const wrong = { annotations: { 'ovn.kubernetes.io/egress_rate': '-1' }, addresses: [] };
+  expect(() => model.assigned!.ask(wrong)).toThrow(
+    'annotation ovn.kubernetes.io/egress_rate: "-1" is not a rate in Mbit/s',
+  );
 });
 
 test('a pod asks by the annotations of Kube-OVN, and cannot give itself an answer', () => {
@@ -196,6 +206,17 @@ test('a pod asks for what it has by the same annotations', () => {
     'ovn.kubernetes.io/ip_address': '10.16.0.5,fd00:10:16::5',
     'ovn.kubernetes.io/mac_address': ip.mac,
   });
+  const { attachment: limited } = withRates({ ingressRate: 0, egressRate: 1_500_000 });
+  expect(model.assigned!.askFor(limited!)).toMatchObject({
+    ...{ 'ovn.kubernetes.io/ingress_rate': '0', 'ovn.kubernetes.io/egress_rate': '1.5' },
+  });
+});
+
+test('the logical port of a pod has the rates of its IP object', () => {
+  const rates = { ingressRate: 3_000_000 };
+  const read = readOf({ ...facts, 'ovn-ip/web.shop': { ...ip, rates } });
+  expect(model.resolve!(pod, network, read).port).toMatchObject({ rates });
+  expect(attachment.port).not.toHaveProperty('rates');
 });
 
 test.each([
@@ -213,9 +234,13 @@ test('an IP object is a fact of the node that it names', () => {
   const object = {
     metadata: { annotations: { 'podwire/pod-uid': 'u1' } },
     spec: { subnet: 'ovn-default', ipAddress: addresses.join(','), macAddress: ip.mac, nodeName: 'one' },
-  } as never;
-  expect(read(object)).toEqual(ip);
-  expect([isOfNode!(object, 'one'), isOfNode!(object, 'two')]).toEqual([true, false]);
+  };
+  expect(read(object as never)).toEqual(ip);
+  const annotations = { 'podwire/pod-uid': 'u1', 'ovn.kubernetes.io/egress_rate': '2' };
+  const rates = { egressRate: 2_000_000 };
+  expect(read({ ...object, metadata: { annotations } } as never)).toEqual({ ...ip, rates });
+  const isOf = (node: string) => isOfNode!(object as never, node);
+  expect([isOf('one'), isOf('two')]).toEqual([true, false]);
 });
 
 const ofSubnet = (more: object) => {

@@ -5,7 +5,7 @@ import type { AssignedAddresses, Attachment, NetworkView, PodIdentity } from '@p
 import { annotationNames } from '@podwire/objects/kube-ovn-names';
 import type { Read } from '@podwire/planner';
 import { compact } from '@podwire/platform';
-import { askFor } from '../annotations.js';
+import { askFor, type Rates, writeRates } from '../annotations.js';
 import { readNode } from '../node/read-node.js';
 import type { IpFact, SubnetFact } from '../objects.js';
 
@@ -20,6 +20,8 @@ export interface LogicalPort {
   readonly checksGateway: boolean;
   /** Of its link, in bytes; absent: that of the network. */
   readonly mtu?: number;
+  /** As annotations have them. Absent where they have none. */
+  readonly rates?: Rates;
   /** Absent for pods whose packets never pass a node. */
   readonly exit?: NonNullable<SubnetFact['exit']>;
 }
@@ -61,7 +63,7 @@ const unallocated = (message: string): PodwireError => new PodwireError('POD_UNA
 
 const describePort = (name: string, ip: IpFact, subnet: SubnetFact): LogicalPort => ({
   ...{ name, subnet: ip.subnet, mac: ip.mac, checksGateway: subnet.checksGateway },
-  ...compact({ exit: subnet.exit, mtu: subnet.mtu }),
+  ...compact({ exit: subnet.exit, mtu: subnet.mtu, rates: ip.rates }),
   addresses: ip.addresses.flatMap((address) => {
     const range = subnet.ranges.find(({ gateway }) => familyOf(gateway) === familyOf(address));
     return range === undefined ? [] : [{ address, length: range.length, gateway: range.gateway }];
@@ -75,5 +77,6 @@ export const assigned: AssignedAddresses = {
     [annotationNames.subnet]: port!.subnet,
     [annotationNames.addresses]: port!.addresses.map(({ address }) => address).join(','),
     [annotationNames.mac]: port!.mac,
+    ...writeRates(port!.rates),
   }),
 };

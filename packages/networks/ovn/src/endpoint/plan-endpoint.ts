@@ -14,7 +14,6 @@ import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traff
 import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
 import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
 import { compact } from '@podwire/platform';
-import { readBandwidth } from '../annotations.js';
 import { planGatewayPod } from '../gateway/plan-gateway.js';
 import { BRIDGE, NODE_LINK } from '../names.js';
 import { gatewayScope } from '../node/scopes.js';
@@ -25,7 +24,7 @@ import { planPodSide, reportedRoutes } from './pod-side.js';
 /**
  * Everything one pod needs on its node: a veth pair whose one end is a port of ovn-controller's bridge, its addresses and routes,
  * and its rates. ovn-controller writes the flows, by the `iface-id` of the port.
- * @throws PodwireError POD_UNALLOCATED; REQUEST_INVALID for a MAC address or a rate that the pod cannot have
+ * @throws PodwireError POD_UNALLOCATED; REQUEST_INVALID for a MAC address that the pod cannot have
  */
 export function planEndpoint(endpoint: Endpoint, { network, mtu: usual }: NodeView): PlannedEndpoint {
   const port = portOf(endpoint);
@@ -102,8 +101,8 @@ const planExit = ({ subnet, addresses, exit }: LogicalPort): Resource[] =>
 
 /** Ids of the interface are where Kube-OVN has them. */
 function planPort(endpoint: Endpoint, name: string, port: LogicalPort): Resource[] {
-  const { annotations, netns, pod } = endpoint;
-  const bandwidth = readBandwidth(annotations, endpoint.bandwidth);
+  const { netns, pod } = endpoint;
+  const bandwidth = { ...endpoint.bandwidth, ...port.rates };
   const qos = planPortQos(name, bandwidth);
   const externalIds = compact({
     ...{ 'iface-id': port.name, pod_name: pod.name, pod_namespace: pod.namespace },

@@ -30,11 +30,18 @@ export const annotationNames = {
 /** The reason why a pod has no addresses yet, on its record. */
 export const problemAnnotation = 'podwire/problem';
 
+/** Of a pod, and of its IP object as well: a node reads them there, and follows them while the pod runs. */
+export const rateAnnotations = [annotationNames.ingressRate, annotationNames.egressRate] as const;
+
 const bitsPerMegabit = 1_000_000;
+const most = 9_999_999 * bitsPerMegabit;
 
 /** The value of a rate in bit/s, 0 for none; undefined for what is no rate. @param text Mbit/s */
 export const parseRate = (text: string): number | undefined =>
   /^\d{1,7}(\.\d{1,6})?$/.test(text) ? Math.round(Number(text) * bitsPerMegabit) : undefined;
+
+/** The text that {@link parseRate} reads. @param rate bit/s, a whole number */
+export const formatRate = (rate: number): string => String(Math.min(rate, most) / bitsPerMegabit);
 
 /** True for annotations of Kube-OVN's default provider. */
 export const isOvnAnnotation = (name: string): boolean => name.startsWith(prefix);
