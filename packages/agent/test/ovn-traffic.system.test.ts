@@ -1,19 +1,20 @@
-/** Limits of pods in networks of the model ovn, with real agents and OVN, while the pods run. */
+/** Limits and mirrors of pods in networks of the model ovn, with real agents and OVN, while the pods run. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ovnPodKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
-import { eventually } from '@podwire/testkit';
+import { eventually, startBeat } from '@podwire/testkit';
 import { keys, type Machine } from './fakes/cluster-fixture.js';
 import { createOvnFixture, type OvnFixture } from './fakes/ovn-fixture.js';
 import { addPod, type OvnPod, removePod } from './fakes/ovn-pods.js';
 
 let fixture: OvnFixture;
 let one: Machine;
+let two: Machine;
 
 before(async () => {
   fixture = await createOvnFixture('ovnflow');
-  [one] = fixture.machines as [Machine, Machine];
+  [one, two] = fixture.machines as [Machine, Machine];
 });
 after(async () => fixture?.close());
 
@@ -87,4 +88,79 @@ test('an agent that starts again keeps rates, and follows what has changed meanw
   await removePod(pod);
   const listMeters = () => fixture.central.nbctl('--bare', '--columns=_uuid', 'list', 'QoS');
   await eventually('its meter is gone', async () => (await listMeters()).trim() === '');
+});
+
+/** Counts datagrams to pods that come by the mirror of a machine. */
+async function watchMirror({ host: { namespace } }: Machine, pods: readonly OvnPod[]) {
+  const rules = pods.map(({ addresses }) => `ip daddr ${addresses[0]!} udp dport 9 counter;`).join(' ');
+  const chain = `chain seen { type filter hook ingress device mirror0 priority 0; ${rules} }`;
+  await namespace.run(['nft', '-f', '-'], { input: `table netdev mirrored {\n${chain}\n}\n` });
+  return {
+    async count(pod: OvnPod): Promise<number> {
+      const text = await namespace.run(['nft', 'list', 'table', 'netdev', 'mirrored']);
+      const pattern = new RegExp(`daddr ${pod.addresses[0]!} .* packets (\\d+) `);
+      return Number(pattern.exec(text)![1]);
+    },
+    close: () => namespace.run(['nft', 'delete', 'table', 'netdev', 'mirrored']),
+  };
+}
+
+/** Open vSwitch 3.1 does not look again at flows that exist when a mirror changes: they go on as they were. */
+const purgeFlows = (): Promise<string> => fixture.nodes[0]!.switch.appctl('revalidator/purge');
+
+test('the mirror of a node gets what is sent to pods that are annotated, while they are', async () => {
+  const [first, second] = [
+    await addPod(one, { annotations: { 'ovn.kubernetes.io/mirror': 'true' } }),
+    await addPod(one),
+  ];
+  const sender = await addPod(two);
+  const mirror = await watchMirror(one, [first, second]);
+  const [from] = sender.addresses as [string];
+  const beat = await startBeat(sender.namespace, {
+    from,
+    to: [first, second].map((pod) => pod.addresses[0]!),
+  });
+  const untilMore = async (pod: OvnPod): Promise<void> => {
+    const before = await mirror.count(pod);
+    await eventually(
+      `packets to ${pod.name} are mirrored`,
+      async () => (await mirror.count(pod)) > before + 3,
+    );
+  };
+  await untilMore(first);
+  assert.equal(await mirror.count(second), 0);
+  await annotate(second, { mirror: 'true' });
+  await eventually('the second one is mirrored as well', async () => {
+    await purgeFlows();
+    return (await mirror.count(second)) > 0;
+  });
+  await annotate(first, { mirror: 'false' });
+  await eventually('the second one alone is mirrored', async () => {
+    await purgeFlows();
+    const before = await mirror.count(first);
+    await untilMore(second);
+    return (await mirror.count(first)) === before;
+  });
+  await beat.stop();
+  await mirror.close();
+  for (const pod of [first, second, sender]) await removePod(pod);
+});
+
+test('the mirror of a node gets what is sent to any pod where the network says so', async () => {
+  const options = { datapath: 'netdev', mirror: true };
+  const networks = [{ name: 'default', model: 'ovn', options }];
+  const other = await createOvnFixture('ovnmirror', { config: { networks } });
+  try {
+    const [machine] = other.machines as [Machine];
+    const [sender, receiver] = [await addPod(machine), await addPod(machine)];
+    const mirror = await watchMirror(machine, [receiver]);
+    const beat = await startBeat(sender.namespace, {
+      from: sender.addresses[0]!,
+      to: [receiver.addresses[0]!],
+    });
+    await eventually('packets are mirrored', async () => (await mirror.count(receiver)) > 3);
+    await beat.stop();
+  } finally {
+    await other.close();
+  }
 });

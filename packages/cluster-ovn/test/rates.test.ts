@@ -1,4 +1,4 @@
-/** Rates of pods, which their nodes read in IP objects. */
+/** Rates and mirrors of pods, which their nodes read in IP objects. */
 import { expect, it } from 'vitest';
 import { asking, clusterOf, type Outcome, podOf, problemsOf, settle } from './address-cluster.js';
 
@@ -47,4 +47,10 @@ it('of a pod that has been made again are its own', () => {
   const { cluster } = addPod({ ingressRate: '3' });
   const again = settle({ ...cluster, pods: [podOf('shop/web', { uid: 'another' })] });
   expect(ratesOf(again)).toEqual({});
+});
+
+it('come into the IP object beside the mirror of a pod, which is on or off', () => {
+  const outcome = annotate(addPod({ ingressRate: '3' }), { mirror: 'true' });
+  expect(ratesOf(outcome)).toEqual(asking({ ingressRate: '3', mirror: 'true' }));
+  expect(ratesOf(annotate(outcome, { mirror: 'false' }))).toEqual(asking({ ingressRate: '3' }));
 });

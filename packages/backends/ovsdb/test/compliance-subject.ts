@@ -7,7 +7,9 @@ import { createSubjectClients, removePortRow, type SubjectOptions } from './subj
 
 export const bridge: Resource = { kind: 'ovs-bridge', name: 'br0', failMode: 'secure' };
 
-export const port = (name: string, more: { tag?: number; bridge?: string; qos?: string } = {}): Resource => ({
+type OvsPort = Extract<Resource, { readonly kind: 'ovs-port' }>;
+
+export const port = (name: string, more: Partial<OvsPort> = {}): Resource => ({
   ...{ kind: 'ovs-port', name, bridge: 'br0', ...more },
   interfaces: [{ name, type: 'internal', externalIds: { 'iface-id': `id of ${name}` } }],
 });
@@ -25,6 +27,9 @@ const mirror: Resource = {
   ...{ selectSrcPorts: ['web0'], outputPort: 'tap0', selectVlans: [5, 6] },
 };
 
+/** Ports say that it gets what leaves by them. */
+const copy = (name: string): Resource => ({ kind: 'ovs-mirror', name, bridge: 'br0', outputPort: 'tap0' });
+
 export const setting = (value: string): Resource => ({ kind: 'ovs-setting', key: 'ovn-remote', value });
 
 export const mapping = (name: string, value: string): Resource => ({
@@ -38,13 +43,17 @@ export const owned: Owned = {
   owner: 'network:1',
   resources: [
     ...[queue('slow', 1_000), queue('fast', 9_000), gold],
-    ...[port('web0', { tag: 5, qos: 'gold' }), port('tap0'), broken, mirror],
+    ...[port('tap0'), copy('copy'), copy('other'), port('web0', { tag: 5, qos: 'gold', mirrors: ['copy'] })],
+    ...[broken, mirror],
   ],
 };
 
 /** Ports that move between bridges, and change what they refer to. */
 const exchange: ExchangeLists = {
-  first: [queue('a', 1), { ...gold, queues: { 0: 'a' } }, port('p0', { qos: 'gold' }), port('p1')],
+  first: [
+    ...[queue('a', 1), { ...gold, queues: { 0: 'a' } } as Resource, port('p1')],
+    ...[{ ...copy('m0'), outputPort: 'p1' } as Resource, port('p0', { qos: 'gold', mirrors: ['m0'] })],
+  ],
   second: [
     ...[{ kind: 'ovs-bridge', name: 'br1' } as const, queue('b', 2)],
     ...[{ ...gold, queues: { 0: 'b' } } as Resource, port('p0', { qos: 'gold', bridge: 'br1', tag: 7 })],
@@ -77,8 +86,8 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
     replacement: [
       queue('slow', 2_000),
       { ...gold, queues: { 0: 'fast' } } as Resource,
-      port('web0', { tag: 6 }),
-      { ...mirror, selectSrcPorts: [], selectDstPorts: ['web0'], selectVlans: [] } as Resource,
+      port('web0', { tag: 6, mirrors: ['other'] }),
+      { ...mirror, selectSrcPorts: [], selectVlans: [] } as Resource,
       ...[setting('tcp:192.0.2.1:6642'), mapping('net1', 'br1')],
     ],
     many: (count) => Array.from({ length: count }, (_, n) => queue(`many${n}`, n)),
@@ -96,6 +105,7 @@ export function createSubject({ client: options, picture }: SubjectOptions): Bac
             ...{ op: 'mutate', table: 'Interface', where: [['name', '==', 'web0']] },
             mutations: [['external_ids', 'delete', ['iface-id']]],
           },
+          { op: 'update', table: 'Mirror', where: [], row: { select_dst_port: [] } },
           {
             ...{ op: 'mutate', table: 'Open_vSwitch', where: [] },
             mutations: [['external_ids', 'delete', ['ovn-remote', 'ovn-bridge-mappings']]],

@@ -33,6 +33,7 @@ const ovsPortOf = (name: string): fc.Arbitrary<Resource | undefined> =>
     { kind: 'ovs-port', name },
     ...[inBridge, ids, config, optional('tag', fc.integer({ min: 0, max: 9 }))],
     optional('qos', fc.constantFrom('gold', 'iron')),
+    optional('mirrors', fc.subarray(['x', 'y'])),
     fc
       .tuple(ids, optional('type', fc.constant('internal')))
       .map(([own, type]) => ({ interfaces: [{ name, ...own, ...type }] })),
@@ -66,6 +67,7 @@ const openVSwitch: World = {
     ...bridges.map((name) => ({ kind: 'ovs-bridge', name }) as const),
     { kind: 'ovs-qos', name: 'gold', type: 'linux-htb' },
     { kind: 'ovs-qos', name: 'iron', type: 'linux-hfsc' },
+    ...['x', 'y'].map((name) => ({ kind: 'ovs-mirror', name, bridge: 'br0' }) as const),
   ],
   createFake: createFakeSwitch,
   createBackend: createSwitchBackend,

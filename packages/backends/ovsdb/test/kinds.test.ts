@@ -4,7 +4,7 @@ import { switchKinds } from '../src/index.js';
 import { bridge, mapping, owned, port, setting } from './compliance-subject.js';
 
 const kinds = createKindRegistry(Object.values(switchKinds));
-const [web] = owned.resources.filter(({ kind }) => kind === 'ovs-port');
+const web = owned.resources.find((one) => one.kind === 'ovs-port' && one.name === 'web0');
 const checkOf = (resource: object): string | undefined =>
   switchKinds[(resource as Resource).kind as keyof typeof switchKinds].check(resource);
 
@@ -60,9 +60,11 @@ describe('checks', () => {
 });
 
 test('a resource needs all rows that it names or hangs in, but not its own', () => {
-  expect(kinds.needsOf(web!)).toEqual(['Open_vSwitch/QoS/gold', 'Open_vSwitch/Bridge/br0']);
+  expect(kinds.needsOf(web!)).toEqual([
+    ...['Open_vSwitch/QoS/gold', 'Open_vSwitch/Bridge/br0', 'Open_vSwitch/Mirror/copy'],
+  ]);
   expect(kinds.needsOf(bridge)).toEqual([]);
-  const mirror = owned.resources.find(({ kind }) => kind === 'ovs-mirror')!;
+  const mirror = owned.resources.find((one) => one.kind === 'ovs-mirror' && one.name === 'tap')!;
   const ports = ['Open_vSwitch/Port/web0', 'Open_vSwitch/Port/tap0', 'Open_vSwitch/Bridge/br0'];
   expect(kinds.needsOf(mirror)).toEqual(ports);
 });

@@ -177,7 +177,7 @@ export class AllocationState {
     if (state === 'kept' && subnet !== undefined) this.#take({ owner, subnet, allocation: ip });
   }
 
-  /** One that was lost comes back from the pod's annotations, and one that is there has the rates that the pod has by now. */
+  /** One that was lost comes back from the pod's annotations, and one that is there says of the port what the pod does by now. */
   #updateIp(pod: PodObject): void {
     const held = pod.hasEnded ? undefined : readAllocation(pod.annotations);
     if (held === undefined) return;
@@ -187,7 +187,7 @@ export class AllocationState {
     const faults = findRateFaults(pod.annotations).map((fault) => conflict(`${owner}: ${fault}`));
     if (faults.length > 0) this.#findingsOf(owner).problems.push(...faults);
     if (found?.podUid !== pod.uid) this.#findingsOf(owner).restored.push({ type: 'put-ip', ip: wanted });
-    else if (!hasSameRates(found, wanted)) {
+    else if (!isSamePort(found, wanted)) {
       const { portAnnotations } = wanted;
       this.#findingsOf(owner).restored.push({ type: 'put-ip', ip: { ...found, portAnnotations } });
     }
@@ -200,7 +200,7 @@ export class AllocationState {
   }
 }
 
-const hasSameRates = (one: IpObject, other: IpObject): boolean =>
+const isSamePort = (one: IpObject, other: IpObject): boolean =>
   isDeepStrictEqual(one.portAnnotations ?? {}, other.portAnnotations ?? {});
 
 const compareNames = (a: IpObject, b: IpObject): number => (a.name < b.name ? -1 : 1);

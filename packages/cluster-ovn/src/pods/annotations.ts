@@ -31,13 +31,15 @@ export const findRateFaults = (found: Annotations): string[] =>
     .map((name) => `annotation ${name}: ${JSON.stringify(found[name])} is not a rate in Mbit/s`);
 
 /** Annotations that a pod's node goes by while it runs, as far as it can read them. */
-export const selectPortAnnotations = (found: Annotations): Annotations =>
-  Object.fromEntries(
+export const selectPortAnnotations = (found: Annotations): Annotations => ({
+  ...Object.fromEntries(
     rateAnnotations.flatMap((name) => {
       const text = found[name] ?? '';
       return parseRate(text) === undefined ? [] : [[name, text]];
     }),
-  );
+  ),
+  ...(found[annotationNames.mirror] === 'true' ? { [annotationNames.mirror]: 'true' } : {}),
+});
 
 /** The part of an answer that {@link readAllocation} reads. */
 export const writeAllocation = ({

@@ -3,6 +3,7 @@ import { assigned, resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { MODEL, NODE_LINK } from './names.js';
+import { mirrorScopes } from './node/mirror.js';
 import { gatewayScopes } from './node/scopes.js';
 import { objects } from './objects.js';
 import { optionsSchema, settings } from './options.js';
@@ -24,7 +25,7 @@ export const createOvnModel = (): NetworkModel => ({
   podMtu,
   diagnose: () => [],
   settings,
-  scopes: [gatewayScopes],
+  scopes: [gatewayScopes, mirrorScopes],
   objects,
   bridges: [],
 });

@@ -5,3 +5,6 @@ export const MODEL = 'ovn';
 export const BRIDGE = 'br-int';
 /** The node's end of the subnet `join`: packets between pods and everything outside of the logical network pass it. */
 export const NODE_LINK = 'ovn0';
+/** The mirror of the bridge, and the link of the node that its packets come to. */
+export const MIRROR = 'm0';
+export const MIRROR_LINK = 'mirror0';

@@ -1,7 +1,7 @@
 /** Objects of Kube-OVN that plans of a node read, and the facts that they give. */
 import { parsePrefix } from '@podwire/addresses';
 import type { ObjectFacts } from '@podwire/network-contract';
-import { ipAnnotations } from '@podwire/objects/kube-ovn-names';
+import { annotationNames, ipAnnotations } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
 import { type Rates, readRates } from './annotations.js';
 import type { GatewaySubnet } from './gateway/facts.js';
@@ -16,6 +16,8 @@ export interface IpFact {
   readonly podUid?: string;
   /** Absent where its annotations have none. */
   readonly rates?: Rates;
+  /** Present where its annotations ask for a mirror. */
+  readonly isMirrored?: true;
 }
 
 export interface SubnetRange {
@@ -88,6 +90,7 @@ export const objects: readonly ObjectFacts[] = [
         ...{ subnet, addresses: ipAddress.split(','), mac },
         ...(podUid === undefined ? {} : { podUid }),
         ...(Object.keys(rates).length === 0 ? {} : { rates }),
+        ...(annotations[annotationNames.mirror] === 'true' ? { isMirrored: true } : {}),
       };
     },
   },

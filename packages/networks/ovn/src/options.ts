@@ -32,6 +32,10 @@ export const optionsSchema = z.strictObject({
   localDns: z.array(address).max(16).default([]).meta({
     description: 'Addresses of a DNS cache that every node has: pods speak to it with their own.',
   }),
+  mirror: z.boolean().default(false).meta({
+    description:
+      'True: the interface `mirror0` of the node gets a copy of all packets on `br-int`. False: of those that are sent to pods with the annotation `ovn.kubernetes.io/mirror: "true"`.',
+  }),
   datapath: z.enum(['system', 'netdev']).default('system').meta({
     description:
       "That of the bridge `br-int`: `system` needs the kernel's module openvswitch, `netdev` does without.",

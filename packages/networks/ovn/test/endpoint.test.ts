@@ -212,6 +212,17 @@ test('a pod asks for what it has by the same annotations', () => {
   });
 });
 
+test('a pod whose IP object asks for it is in the mirror of its node, which is there before', () => {
+  const read = readOf({ ...facts, 'ovn-ip/web.shop': { ...ip, isMirrored: true } });
+  const mirrored = model.resolve!(pod, network, read);
+  const endpoint = endpointOf({ attachment: mirrored });
+  expect(listKind('ovs-port', endpoint)).toMatchObject([{ mirrors: ['m0'] }]);
+  expect(model.planEndpoint(endpoint, node).needs).toEqual(['ovn-mirror/node']);
+  expect(model.assigned!.askFor(mirrored)).toMatchObject({ 'ovn.kubernetes.io/mirror': 'true' });
+  expect(listKind('ovs-port')[0]).not.toHaveProperty('mirrors');
+  expect(model.planEndpoint(endpointOf(), node)).not.toHaveProperty('needs');
+});
+
 test('the logical port of a pod has the rates of its IP object', () => {
   const rates = { ingressRate: 3_000_000 };
   const read = readOf({ ...facts, 'ovn-ip/web.shop': { ...ip, rates } });
@@ -239,6 +250,10 @@ test('an IP object is a fact of the node that it names', () => {
   const annotations = { 'podwire/pod-uid': 'u1', 'ovn.kubernetes.io/egress_rate': '2' };
   const rates = { egressRate: 2_000_000 };
   expect(read({ ...object, metadata: { annotations } } as never)).toEqual({ ...ip, rates });
+  const mirrored = { ...annotations, 'ovn.kubernetes.io/mirror': 'true' };
+  expect(read({ ...object, metadata: { annotations: mirrored } } as never)).toMatchObject({
+    isMirrored: true,
+  });
   const isOf = (node: string) => isOfNode!(object as never, node);
   expect([isOf('one'), isOf('two')]).toEqual([true, false]);
 });

@@ -7,7 +7,7 @@ import type { SubnetFact } from '../src/objects.js';
 import { optionsSchema } from '../src/options.js';
 
 const model = createOvnModel();
-const [scopes] = model.scopes!;
+const [scopes, mirrors] = model.scopes!;
 
 const view: NodeView = {
   ...{ name: 'one', blocks: [], mtu: 1400, ipv4: true, ipv6: true },
@@ -76,4 +76,28 @@ test('a node forwards the families that it has in the subnet join', () => {
     'key' in resource && resource.kind === 'sysctl' ? [resource.key] : [],
   );
   expect(keys).toEqual(['net/ipv4/ip_forward', 'net/ipv4/conf/default/forwarding']);
+});
+
+const planMirror = (options: object) => {
+  const side = {
+    model,
+    view: { ...view, network: { ...view.network, options: optionsSchema.parse(options) } },
+  };
+  return mirrors!.plan('node', readOf({ 'sides-for-peers': [side] })) as readonly { kind: string }[];
+};
+
+test.each([
+  ['selects no packets by itself', {}, false],
+  ['selects all packets where the network says so', { mirror: true }, true],
+])('the mirror of a node %s', (_, options, selectAll) => {
+  const planned = planMirror(options);
+  expect(planned).toContainEqual({
+    ...{ kind: 'ovs-mirror', name: 'm0', bridge: 'br-int', outputPort: 'mirror0', selectAll },
+  });
+  expect(planned).toContainEqual({ kind: 'link-up', in: 'host', link: 'mirror0' });
+});
+
+test('a node without a network of the model has no mirror, and one without addresses has', () => {
+  expect([...mirrors!.list(readOf({ 'sides-for-peers': [] }))]).toEqual([]);
+  expect([...mirrors!.list(readOf({ 'sides-for-peers': [{ model, view }] }))]).toEqual(['node']);
 });

@@ -52,7 +52,7 @@ const port = define<OvsPort>({
   kind: 'ovs-port',
   check: is.resource<OvsPort>({
     ...{ name: text, bridge: text, interfaces: is.listOf(is.record(interfaceFields), 1) },
-    ...{ tag: is.optional(vlan), trunks: vlans, qos: is.optional(text), ...common },
+    ...{ tag: is.optional(vlan), trunks: vlans, qos: is.optional(text), mirrors: texts, ...common },
     vlanMode: is.optional(is.oneOf('trunk', 'access', 'native-tagged', 'native-untagged', 'dot1q-tunnel')),
     bondMode: is.optional(is.oneOf('balance-tcp', 'balance-slb', 'active-backup')),
     lacp: is.optional(is.oneOf('active', 'passive', 'off')),
@@ -91,7 +91,7 @@ const mirror = define<OvsMirror>({
   kind: 'ovs-mirror',
   check: is.resource<OvsMirror>({
     ...{ name: text, bridge: text, selectAll: flag, externalIds },
-    ...{ selectSrcPorts: texts, selectDstPorts: texts, selectVlans: vlans },
+    ...{ selectSrcPorts: texts, selectVlans: vlans },
     ...{ outputPort: is.optional(text), outputVlan: is.optional(vlan) },
   }),
   describe: ({ name, bridge: of }) => `mirror ${name} of ${of}`,

@@ -48,6 +48,8 @@ export interface OvsPort {
   readonly lacp?: 'active' | 'passive' | 'off';
   /** Name of an `ovs-qos`. */
   readonly qos?: string;
+  /** Names of `ovs-mirror` that get what leaves by the port: it says so itself, so that one port that comes changes no list of all. */
+  readonly mirrors?: readonly string[];
   readonly otherConfig?: Pairs;
   readonly externalIds?: Pairs;
 }
@@ -105,9 +107,8 @@ export interface OvsMirror {
   readonly name: string;
   readonly bridge: string;
   readonly selectAll?: boolean;
-  /** Names of ports. */
+  /** Names of ports: it gets what comes in by them. What leaves by a port is the port's to say. */
   readonly selectSrcPorts?: readonly string[];
-  readonly selectDstPorts?: readonly string[];
   readonly selectVlans?: readonly number[];
   readonly outputPort?: string;
   readonly outputVlan?: number;

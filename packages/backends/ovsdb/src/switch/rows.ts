@@ -25,7 +25,8 @@ export function portRows(port: OvsPort): WantedRows {
     qos: { table: 'QoS', to: port.qos },
   };
   const parent = { table: 'Bridge', name: bridge };
-  return [{ table: 'Port', name, parent, columns, ...idsOf(port) }, ...interfaces.map(interfaceRow)];
+  const row = { table: 'Port', name, parent, groups: port.mirrors ?? [], columns, ...idsOf(port) };
+  return [row, ...interfaces.map(interfaceRow)];
 }
 
 function interfaceRow(given: OvsInterface): WantedRow {
@@ -54,12 +55,11 @@ export const queueRows = (queue: OvsQueue): WantedRows => {
 };
 
 export function mirrorRows(mirror: OvsMirror): WantedRows {
-  const { name, bridge, selectAll = false, selectSrcPorts = [], selectDstPorts = [] } = mirror;
+  const { name, bridge, selectAll = false, selectSrcPorts = [] } = mirror;
   const { selectVlans = [], outputPort, outputVlan } = mirror;
   const columns = {
     ...valuesOf({ select_all: selectAll, select_vlan: selectVlans, output_vlan: outputVlan }),
     select_src_port: { table: 'Port', toEach: selectSrcPorts },
-    select_dst_port: { table: 'Port', toEach: selectDstPorts },
     output_port: { table: 'Port', to: outputPort },
   };
   const parent = { table: 'Bridge', name: bridge };

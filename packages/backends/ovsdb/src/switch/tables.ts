@@ -38,6 +38,7 @@ export const switchDatabase: DatabaseDescription = {
       word: 'port',
       name: 'name',
       parents: [{ table: 'Bridge', column: 'ports' }],
+      groups: { table: 'Mirror', column: 'select_dst_port' },
       columns: [
         ...['interfaces', 'tag', 'trunks', 'vlan_mode', 'bond_mode', 'lacp', 'qos', 'other_config'],
         'external_ids',

@@ -22,6 +22,8 @@ export interface LogicalPort {
   readonly mtu?: number;
   /** As annotations have them. Absent where they have none. */
   readonly rates?: Rates;
+  /** The mirror of the node gets what is sent to it. */
+  readonly isMirrored?: true;
   /** Absent for pods whose packets never pass a node. */
   readonly exit?: NonNullable<SubnetFact['exit']>;
 }
@@ -63,7 +65,7 @@ const unallocated = (message: string): PodwireError => new PodwireError('POD_UNA
 
 const describePort = (name: string, ip: IpFact, subnet: SubnetFact): LogicalPort => ({
   ...{ name, subnet: ip.subnet, mac: ip.mac, checksGateway: subnet.checksGateway },
-  ...compact({ exit: subnet.exit, mtu: subnet.mtu, rates: ip.rates }),
+  ...compact({ exit: subnet.exit, mtu: subnet.mtu, rates: ip.rates, isMirrored: ip.isMirrored }),
   addresses: ip.addresses.flatMap((address) => {
     const range = subnet.ranges.find(({ gateway }) => familyOf(gateway) === familyOf(address));
     return range === undefined ? [] : [{ address, length: range.length, gateway: range.gateway }];
@@ -78,5 +80,6 @@ export const assigned: AssignedAddresses = {
     [annotationNames.addresses]: port!.addresses.map(({ address }) => address).join(','),
     [annotationNames.mac]: port!.mac,
     ...writeRates(port!.rates),
+    ...(port!.isMirrored === true ? { [annotationNames.mirror]: 'true' } : {}),
   }),
 };

@@ -15,7 +15,8 @@ import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-ban
 import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
 import { compact } from '@podwire/platform';
 import { planGatewayPod } from '../gateway/plan-gateway.js';
-import { BRIDGE, NODE_LINK } from '../names.js';
+import { BRIDGE, MIRROR, NODE_LINK } from '../names.js';
+import { mirrorScope } from '../node/mirror.js';
 import { gatewayScope } from '../node/scopes.js';
 import { optionsOf } from '../options.js';
 import type { LogicalPort } from './attachment.js';
@@ -52,8 +53,16 @@ export function planEndpoint(endpoint: Endpoint, { network, mtu: usual }: NodeVi
     routes: reportedRoutes(pod.name, port),
     gateways: port.addresses.map(({ gateway }) => gateway),
     lengths: port.addresses.map(({ length }) => length),
-    ...(port.exit === undefined ? {} : { needs: [gatewayScope] }),
+    ...listNeeds(port),
   };
+}
+
+function listNeeds({ exit, isMirrored }: LogicalPort): Pick<PlannedEndpoint, 'needs'> {
+  const needs = [
+    ...(exit === undefined ? [] : [gatewayScope]),
+    ...(isMirrored === true ? [mirrorScope] : []),
+  ];
+  return needs.length === 0 ? {} : { needs };
 }
 
 function portOf({ attachment, pod }: Endpoint): LogicalPort {
@@ -111,6 +120,7 @@ function planPort(endpoint: Endpoint, name: string, port: LogicalPort): Resource
   });
   const row: OvsPort = {
     ...{ kind: 'ovs-port', name, bridge: BRIDGE, ...(qos.length === 0 ? {} : { qos: name }) },
+    ...(port.isMirrored === true ? { mirrors: [MIRROR] } : {}),
     interfaces: [{ name, externalIds, ...planPortPolicing(withBurst(bandwidth)) }],
   };
   return [...qos, row];

@@ -14,6 +14,8 @@ export const annotationNames = {
   /** Asked for: Mbit/s, as the pod sees the direction. */
   ingressRate: `${prefix}ingress_rate`,
   egressRate: `${prefix}egress_rate`,
+  /** Asked for: `true`, the mirror of the node gets what is sent to the pod. */
+  mirror: `${prefix}mirror`,
   /** Answered. */
   cidr: `${prefix}cidr`,
   gateway: `${prefix}gateway`,
