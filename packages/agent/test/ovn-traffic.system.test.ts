@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ovnPodKind } from '@podwire/cluster-state';
 import { encodeObject } from '@podwire/store';
-import { eventually, startBeat } from '@podwire/testkit';
+import { eventually, pour, serveSink, startBeat, type TestNamespace } from '@podwire/testkit';
 import { keys, type Machine } from './fakes/cluster-fixture.js';
-import { createOvnFixture, type OvnFixture } from './fakes/ovn-fixture.js';
+import { createOvnFixture, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
 import { addPod, type OvnPod, removePod } from './fakes/ovn-pods.js';
 
 let fixture: OvnFixture;
@@ -163,4 +163,33 @@ test('the mirror of a node gets what is sent to any pod where the network says s
   } finally {
     await other.close();
   }
+});
+
+/** bit/s of a transfer of 3 MB, of which a burst of 1 MB may pass at once. */
+async function measure(from: TestNamespace, to: TestNamespace, address: string): Promise<number> {
+  const sink = await serveSink(to, address);
+  try {
+    return (await pour(from, address, sink.port, 3_000_000)).rate;
+  } finally {
+    await sink.close();
+  }
+}
+
+test('a node and its pods send to each other no faster than the rates of the node', async () => {
+  const pod = await addPod(one);
+  const node = one.host.namespace;
+  const outward = (): Promise<number> => measure(pod.namespace, node, '192.0.2.1');
+  const inward = (): Promise<number> => measure(node, pod.namespace, pod.addresses[0]!);
+  // A busy machine makes a transfer slower, and never faster.
+  for (const each of [outward, inward])
+    await eventually('nothing limits a node at first', async () => (await each()) > 20_000_000);
+  const ip = (await fixture.read(referTo('IP', `node-${one.name}`)))!;
+  const annotations = { 'ovn.kubernetes.io/ingress_rate': '10', 'ovn.kubernetes.io/egress_rate': '10' };
+  await fixture.apply({ ...ip, metadata: { ...ip.metadata, annotations } });
+  for (const each of [outward, inward])
+    await eventually('a node keeps to its rates', async () => (await each()) < 16_000_000);
+  await fixture.apply(ip);
+  for (const each of [outward, inward])
+    await eventually('nothing limits a node any more', async () => (await each()) > 20_000_000);
+  await removePod(pod);
 });

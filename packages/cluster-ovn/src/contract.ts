@@ -56,6 +56,9 @@ export interface OvnNode {
   readonly joinAddresses: readonly string[];
   /** By which other nodes and pods know it: the InternalIPs. */
   readonly addresses: readonly string[];
+  /** bit/s, as the node sees the direction, of all that passes its end of `join`; absent: as much as it can. */
+  readonly ingressRate?: number | undefined;
+  readonly egressRate?: number | undefined;
 }
 
 /** A pod with its addresses. Not there before they have been allocated. */

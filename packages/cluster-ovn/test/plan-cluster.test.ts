@@ -55,6 +55,21 @@ describe('a node', () => {
     });
   });
 
+  it('has the rates that its IP object is annotated with', () => {
+    const nodes = [nodeOf('n1')];
+    const objects = settle(settle([]), nodes).map((one) => {
+      const { metadata } = one.object;
+      const annotations = { 'ovn.kubernetes.io/ingress_rate': '3', 'ovn.kubernetes.io/egress_rate': '0' };
+      return metadata.name === 'node-n1'
+        ? stored({ ...one.object, metadata: { ...metadata, annotations } })
+        : one;
+    });
+    const plan = planOvnCluster(lookOf(objects, nodes), options);
+    expect(writesOf(plan)).not.toContain('change IP node-n1');
+    expect(plan.facts.nodes.get('n1')).toMatchObject({ ingressRate: 3_000_000 });
+    expect(plan.facts.nodes.get('n1')).not.toHaveProperty('egressRate');
+  });
+
   it('that is gone takes its IP object with it', () => {
     const objects = settle(settle([]), [nodeOf('n1')]);
     const plan = planOvnCluster(lookOf(objects), options);

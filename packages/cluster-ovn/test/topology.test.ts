@@ -203,6 +203,19 @@ describe('a node', () => {
   });
 });
 
+describe('a node with rates', () => {
+  it('has a rule for each direction on its port', () => {
+    const world = createWorld();
+    world.nodes.set('node-1', { ...nodeOf(1), ingressRate: 3_000_000, egressRate: 1_000_000 });
+    const rules = ofKind('qos-rule', planNode('node-1', readerOf(world))!);
+    expect(rules.map((rule) => [rule.switch, rule.direction, rule.match, rule.bandwidth.rate])).toEqual([
+      ['join', 'from-lport', 'inport == "node-node-1"', 1_000],
+      ['join', 'to-lport', 'outport == "node-node-1"', 3_000],
+    ]);
+    expect(ofKind('qos-rule', planNode('node-2', readerOf(world))!)).toEqual([]);
+  });
+});
+
 describe('a pod', () => {
   it('has one port with its addresses, in the group of its subnet and node', () => {
     expect(planPod('shop/db', readerOf(createWorld()))).toEqual([

@@ -4,12 +4,7 @@ import { ipAnnotations, parseRate } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 import type { Egress, OvnNode, OvnPod, OvnSubnet, OvnVpc, SubnetRange, Underlay } from '../contract.js';
-import {
-  annotationNames,
-  type Annotations,
-  readAllocation,
-  selectPortAnnotations,
-} from '../pods/annotations.js';
+import { annotationNames, readAllocation, selectPortAnnotations } from '../pods/annotations.js';
 import type { IpObject, PodObject, PodSubnet } from '../pods/contract.js';
 import type { OvnClusterNode } from './contract.js';
 
@@ -88,8 +83,14 @@ export function fromIpObject(ip: IpObject): Readonly<Record<string, unknown>> {
 
 export const toNode = (
   { addresses }: Pick<OvnClusterNode, 'addresses'>,
-  { addresses: joinAddresses, mac }: Allocation,
-): OvnNode => ({ mac, joinAddresses, addresses });
+  { addresses: joinAddresses, mac, portAnnotations = {} }: Allocation & Pick<IpObject, 'portAnnotations'>,
+): OvnNode => ({
+  ...{ mac, joinAddresses, addresses },
+  ...compact({
+    ingressRate: readRate(portAnnotations[annotationNames.ingressRate]),
+    egressRate: readRate(portAnnotations[annotationNames.egressRate]),
+  }),
+});
 
 /** The pod in the logical network, once it has addresses. */
 export function findPod(pod: PodObject): OvnPod | undefined {
@@ -98,12 +99,12 @@ export function findPod(pod: PodObject): OvnPod | undefined {
   const { namespace, name, node } = pod;
   const { subnet, mac, addresses } = held;
   const hasPortSecurity = pod.annotations[annotationNames.portSecurity] === 'true';
-  const egressRate = readEgressRate(pod.annotations);
+  const egressRate = readRate(pod.annotations[annotationNames.egressRate]);
   return { namespace, name, node, subnet, mac, addresses, hasPortSecurity, ...compact({ egressRate }) };
 }
 
 /** Undefined also for what is no rate. */
-function readEgressRate({ [annotationNames.egressRate]: text = '' }: Annotations): number | undefined {
+function readRate(text = ''): number | undefined {
   const rate = parseRate(text);
   return rate === 0 ? undefined : rate;
 }

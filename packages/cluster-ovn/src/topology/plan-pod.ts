@@ -3,6 +3,7 @@ import type { Resource } from '@podwire/engine';
 import type { Read } from '@podwire/planner';
 import type { OvnPod } from '../contract.js';
 import { planEgressGroup } from './egress.js';
+import { limitFrom } from './limits.js';
 import { podPortName } from './names.js';
 import { vendor } from './rows.js';
 
@@ -24,31 +25,16 @@ export function planPod(id: string, read: Read): Resource[] | undefined {
       ...(group === undefined ? {} : { groups: [group.name] }),
       externalIds: { ...vendor, pod: `${namespace}/${name}` },
     },
-    ...planLimit(pod),
+    ...limitPod(pod),
   ];
 }
 
-const priority = 1_000;
-
-/** kbit/s (ovn-nb(5)) */
-const most = 2 ** 32 - 1;
-
-/**
- * A meter of OpenFlow, on whichever node the port is. `ingress_policing_rate` of its interface, as Kube-OVN sets it, limits nothing on
- * the datapath `netdev`. Its burst is 8/10 of the rate as there: with less, TCP does not come to the rate.
- */
-function planLimit({ namespace, name, subnet, egressRate }: OvnPod): QosRule[] {
-  if (egressRate === undefined) return [];
-  const port = podPortName(namespace, name);
-  const rate = Math.min(Math.max(Math.round(egressRate / 1_000), 1), most);
-  return [
-    {
-      ...{ kind: 'qos-rule', name: port, switch: subnet, direction: 'from-lport', priority },
-      ...{ match: `inport == "${port}"`, bandwidth: { rate, burst: Math.ceil(rate * 0.8) } },
-      externalIds: { ...vendor, pod: `${namespace}/${name}` },
-    },
-  ];
-}
+/** `ingress_policing_rate` of its interface, as Kube-OVN sets it, limits nothing on the datapath `netdev`. */
+const limitPod = ({ namespace, name, subnet, egressRate: rate }: OvnPod): QosRule[] =>
+  limitFrom({
+    ...{ port: podPortName(namespace, name), switch: subnet, rate },
+    externalIds: { ...vendor, pod: `${namespace}/${name}` },
+  });
 
 /** Of the subnet, once for all its pods there. The pod has it too, so that its port does not depend on which is planned first. */
 function findEgressGroup({ subnet: name, node }: OvnPod, read: Read) {

@@ -64,6 +64,18 @@ test('the node has a port of the bridge with its end of the subnet join', () => 
   expect(resources).toContainEqual({ kind: 'address', in: 'host', link: 'ovn0', address: '100.64.0.2/16' });
 });
 
+test('the port of a node has the rates of its IP object', () => {
+  const ip = { ...facts['ovn-ip/node-one'], rates: { ingressRate: 3_000_000, egressRate: 1_000_000 } };
+  const limited = plan({ ...facts, 'ovn-ip/node-one': ip });
+  expect(limited).toContainEqual(
+    expect.objectContaining({ kind: 'ovs-qos', name: 'ovn0', otherConfig: { 'max-rate': '3000000' } }),
+  );
+  expect(limited.find(({ kind }) => kind === 'ovs-port')).toMatchObject({
+    ...{ name: 'ovn0', qos: 'ovn0' },
+    interfaces: [{ ingressPolicingRate: 1_000, ingressPolicingBurst: 800 }],
+  });
+});
+
 test('routes lead to subnets of the cluster, and to none of another VPC', () => {
   const routes = plan().filter(({ kind }) => kind === 'route');
   expect(routes).toEqual([

@@ -3,18 +3,12 @@ import { portInstalledKey } from '@podwire/backend-ovsdb/keys';
 import type { OvsPort } from '@podwire/backend-ovsdb/resources';
 import type { Resource } from '@podwire/engine';
 import { PodwireError } from '@podwire/errors';
-import {
-  type Bandwidth,
-  type Endpoint,
-  endpointKey,
-  type NodeView,
-  type PlannedEndpoint,
-} from '@podwire/network-contract';
+import { type Endpoint, endpointKey, type NodeView, type PlannedEndpoint } from '@podwire/network-contract';
 import { digestName, planHostPorts, podLinkPrefix } from '@podwire/network-traffic';
-import { planPortPolicing, planPortQos } from '@podwire/network-traffic/port-bandwidth';
 import { planSwitchedLink } from '@podwire/network-traffic/switched-pod';
 import { compact } from '@podwire/platform';
 import { planGatewayPod } from '../gateway/plan-gateway.js';
+import { planLimitedPort } from '../limits.js';
 import { BRIDGE, MIRROR, NODE_LINK } from '../names.js';
 import { mirrorScope } from '../node/mirror.js';
 import { gatewayScope } from '../node/scopes.js';
@@ -111,23 +105,14 @@ const planExit = ({ subnet, addresses, exit }: LogicalPort): Resource[] =>
 /** Ids of the interface are where Kube-OVN has them. */
 function planPort(endpoint: Endpoint, name: string, port: LogicalPort): Resource[] {
   const { netns, pod } = endpoint;
-  const bandwidth = { ...endpoint.bandwidth, ...port.rates };
-  const qos = planPortQos(name, bandwidth);
   const externalIds = compact({
     ...{ 'iface-id': port.name, pod_name: pod.name, pod_namespace: pod.namespace },
     ip: port.addresses.map(({ address }) => address).join(','),
     pod_netns: netns,
   });
   const row: OvsPort = {
-    ...{ kind: 'ovs-port', name, bridge: BRIDGE, ...(qos.length === 0 ? {} : { qos: name }) },
+    ...{ kind: 'ovs-port', name, bridge: BRIDGE, interfaces: [{ name, externalIds }] },
     ...(port.isMirrored === true ? { mirrors: [MIRROR] } : {}),
-    interfaces: [{ name, externalIds, ...planPortPolicing(withBurst(bandwidth)) }],
   };
-  return [...qos, row];
+  return planLimitedPort(row, { ...endpoint.bandwidth, ...port.rates });
 }
-
-/** As Kube-OVN has it, and the meter of the controller (docs/decisions/0087-egress-by-meter.md). */
-const withBurst = (bandwidth: Bandwidth): Bandwidth => ({
-  egressBurst: (bandwidth.egressRate ?? 0) * 0.8,
-  ...bandwidth,
-});

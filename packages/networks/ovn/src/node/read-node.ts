@@ -3,6 +3,8 @@ import { familyOf } from '@podwire/addresses';
 import type { NodeView } from '@podwire/network-contract';
 import { addressIn } from '@podwire/network-traffic';
 import type { Read } from '@podwire/planner';
+import { compact } from '@podwire/platform';
+import type { Rates } from '../annotations.js';
 import type { GatewayNode } from '../gateway/facts.js';
 import { MODEL } from '../names.js';
 import type { IpFact, SubnetFact } from '../objects.js';
@@ -15,6 +17,8 @@ export interface JoinedNode {
   readonly mac: string;
   /** ADDRESS/LENGTH, one of each family at most. */
   readonly addresses: readonly string[];
+  /** Of all that passes its link, as the node sees the direction. */
+  readonly rates?: Rates;
   readonly gateway: GatewayNode;
 }
 
@@ -29,6 +33,7 @@ export function readNode(read: Read): JoinedNode | undefined {
   const { ranges } = join;
   return {
     ...{ view, port, mac: ip.mac, addresses: withLengths(ip, ranges) },
+    ...compact({ rates: ip.rates }),
     gateway: toGateway(view, ranges),
   };
 }

@@ -7,6 +7,7 @@ import type { Read } from '@podwire/planner';
 import type { GatewaySubnet } from '../gateway/facts.js';
 import { planGateway } from '../gateway/plan-gateway.js';
 import { BRIDGE, NODE_LINK } from '../names.js';
+import { planLimitedPort } from '../limits.js';
 import { type JoinedNode, readNode } from './read-node.js';
 
 const kind = 'ovn-gateway';
@@ -37,15 +38,13 @@ const listSubnets = ({ gateway: { join } }: JoinedNode, read: Read): GatewaySubn
   });
 
 /** A port that ovn-controller knows by its id, with its addresses. */
-function planNodeLink({ view, port, mac, addresses }: JoinedNode): Resource[] {
+function planNodeLink({ view, port, mac, addresses, rates }: JoinedNode): Resource[] {
   const ip = addresses.map((address) => address.slice(0, address.indexOf('/'))).join(',');
   const externalIds = { 'iface-id': port, ip };
   const families = ([4, 6] as const).filter((family) => addresses.some((one) => familyOf(one) === family));
+  const common = { name: NODE_LINK, type: 'internal', mac, mtuRequest: view.mtu, externalIds };
   return [
-    {
-      ...{ kind: 'ovs-port', name: NODE_LINK, bridge: BRIDGE },
-      interfaces: [{ name: NODE_LINK, type: 'internal', mac, mtuRequest: view.mtu, externalIds }],
-    },
+    ...planLimitedPort({ kind: 'ovs-port', name: NODE_LINK, bridge: BRIDGE, interfaces: [common] }, rates),
     { kind: 'ovs-port-ready', port: NODE_LINK, isLink: true },
     ...planForwarding(view, families),
     ...addresses.map((address): Resource => ({ kind: 'address', in: 'host', link: NODE_LINK, address })),
