@@ -19,6 +19,18 @@ export class KubernetesError extends Error {
   }
 }
 
+/**
+ * True for the answer to a write with a UID in it whose object is gone, or another one by now. A delete with another uid is a conflict;
+ * a patch with another one would change what is immutable. A patch is a conflict too when others write faster than the server tries
+ * again.
+ */
+export function isAboutAnother(error: unknown): boolean {
+  if (!(error instanceof KubernetesError)) return false;
+  const { status, message } = error;
+  if (status === 409) return !message.includes('the object has been modified');
+  return status === 404 || (status === 422 && message.includes('metadata.uid: Invalid'));
+}
+
 export interface RequestOptions {
   readonly signal: AbortSignal;
   readonly query?: Readonly<Record<string, string | number | undefined>>;

@@ -9,13 +9,13 @@ export interface ApiObject {
   readonly metadata: { readonly uid: string; readonly resourceVersion: string };
 }
 
-interface ApiList<T> {
+interface ApiList {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly T[];
+  readonly items: readonly ApiObject[];
 }
 
-type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
   | {
       readonly type: 'BOOKMARK';
       readonly object: { readonly metadata: { readonly resourceVersion: string } };
@@ -25,7 +25,7 @@ type WatchEvent<T> =
       readonly object: { readonly code?: number; readonly reason?: string; readonly message?: string };
     };
 
-export interface InformerOptions<T extends ApiObject> {
+export interface InformerOptions<T> {
   readonly client: KubernetesClient;
   /** `/api/v1/pods` */
   readonly path: string;
@@ -33,8 +33,13 @@ export interface InformerOptions<T extends ApiObject> {
   readonly clock: Clock;
   /** 0 to 1. */
   readonly random: () => number;
-  /** The copy has changed: all of it. */
-  readonly onChange: (objects: ReadonlyMap<string, T>) => void;
+  /** Reads what is kept of an object, once for each of its versions. Never throws. */
+  readonly read: (object: ApiObject) => T;
+  /**
+   * The copy has changed: all of it, by UID.
+   * @param uid of the one object that has come, changed or gone; absent: any may have
+   */
+  readonly onChange: (objects: ReadonlyMap<string, T>, uid?: string) => void;
   /** Something went wrong and is tried again; undefined when all is well again. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -46,10 +51,7 @@ const firstPause = 500;
 const longestPause = 30_000;
 
 /** Runs until the signal. */
-export async function runInformer<T extends ApiObject>(
-  options: InformerOptions<T>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runInformer<T>(options: InformerOptions<T>, signal: AbortSignal): Promise<void> {
   const copy: Copy<T> = { objects: new Map(), version: undefined };
   let pause = firstPause;
   while (!signal.aborted) {
@@ -100,8 +102,8 @@ interface Copy<T> {
   version: string | undefined;
 }
 
-async function listAll<T extends ApiObject>(
-  { client, path, fieldSelector, onChange }: InformerOptions<T>,
+async function listAll<T>(
+  { client, path, fieldSelector, read, onChange }: InformerOptions<T>,
   copy: Copy<T>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -110,8 +112,8 @@ async function listAll<T extends ApiObject>(
   let version: string;
   do {
     const query = { fieldSelector, limit: pageSize, continue: next };
-    const page: ApiList<T> = await client.request('GET', path, { signal, query });
-    for (const item of page.items ?? []) objects.set(item.metadata.uid, item);
+    const page: ApiList = await client.request('GET', path, { signal, query });
+    for (const item of page.items ?? []) objects.set(item.metadata.uid, read(item));
     version = page.metadata.resourceVersion;
     next = page.metadata.continue || undefined;
   } while (next !== undefined);
@@ -120,12 +122,13 @@ async function listAll<T extends ApiObject>(
   onChange(objects);
 }
 
-async function follow<T extends ApiObject>(
-  { client, path, fieldSelector, clock, random, onChange, onTrouble }: InformerOptions<T>,
+async function follow<T>(
+  options: InformerOptions<T>,
   copy: Copy<T>,
   watch: Watch,
   signal: AbortSignal,
 ): Promise<void> {
+  const { client, path, fieldSelector, clock, random, read, onChange, onTrouble } = options;
   const onOpen = (): void => {
     watch.openedAt = clock.elapsed();
     onTrouble(undefined);
@@ -137,7 +140,7 @@ async function follow<T extends ApiObject>(
     resourceVersion: copy.version,
     timeoutSeconds: Math.round(watchSeconds * (1 + random())),
   };
-  for await (const event of client.watch<WatchEvent<T>>(path, { signal, query, onOpen })) {
+  for await (const event of client.watch<WatchEvent>(path, { signal, query, onOpen })) {
     if (event.type === 'ERROR') {
       const { code = 500, reason = '', message = 'the watch failed' } = event.object;
       throw new KubernetesError(code, reason, message);
@@ -145,9 +148,10 @@ async function follow<T extends ApiObject>(
     watch.heard = true;
     copy.version = event.object.metadata.resourceVersion;
     if (event.type === 'BOOKMARK') continue;
-    if (event.type === 'DELETED') copy.objects.delete(event.object.metadata.uid);
-    else copy.objects.set(event.object.metadata.uid, event.object);
-    onChange(copy.objects);
+    const { uid } = event.object.metadata;
+    if (event.type === 'DELETED') copy.objects.delete(uid);
+    else copy.objects.set(uid, read(event.object));
+    onChange(copy.objects, uid);
   }
 }
 

@@ -16,19 +16,19 @@ export function createApiSource({ client, node, clock, random }: ApiSourceOption
   return {
     name: 'api',
     run: (emit, signal) => {
-      const read = createPodCache();
       let known: { pods: readonly Pod[]; problems: readonly SourceProblem[] } | undefined;
       let trouble: SourceProblem | undefined;
       const tell = (): void => emit(snapshotOf(known, trouble));
-      return runInformer<ApiObject>(
+      return runInformer(
         {
           client,
           path: '/api/v1/pods',
           fieldSelector: `spec.nodeName=${node}`,
           clock,
           random,
+          read: readObject,
           onChange: (objects) => {
-            known = read(objects);
+            known = joinRead([...objects.values()]);
             tell();
           },
           onTrouble: (error) => {
@@ -56,26 +56,14 @@ function snapshotOf(
 }
 
 interface ReadPod {
-  readonly version: string;
   readonly pod: Pod;
   readonly problems: readonly SourceProblem[];
 }
 
-/** Reads an object once for each of its versions: 500 pods and one event are one reading, not 500. */
-function createPodCache() {
-  let cache = new Map<string, ReadPod>();
-  return (objects: ReadonlyMap<string, ApiObject>) => {
-    const next = new Map<string, ReadPod>();
-    for (const [uid, object] of objects) {
-      const kept = cache.get(uid);
-      const { resourceVersion } = object.metadata;
-      next.set(uid, kept?.version === resourceVersion ? kept : readObject(object));
-    }
-    cache = next;
-    const all = [...next.values()];
-    return { pods: all.map(({ pod }) => pod), problems: all.flatMap(({ problems }) => problems) };
-  };
-}
+const joinRead = (all: readonly ReadPod[]) => ({
+  pods: all.map(({ pod }) => pod),
+  problems: all.flatMap(({ problems }) => problems),
+});
 
 /** Fields that Podwire cannot honour are reported, and the pod is taken all the same. */
 function readObject(object: ApiObject): ReadPod {
@@ -86,5 +74,5 @@ function readObject(object: ApiObject): ReadPod {
     origin: `pod ${namespace}/${name}`,
     message,
   }));
-  return { version: object.metadata.resourceVersion, pod, problems };
+  return { pod, problems };
 }

@@ -11,7 +11,7 @@ import {
   podName,
   type PodStatus,
 } from '@podwire/pod-spec';
-import { type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
+import { isAboutAnother, type KubernetesClient, KubernetesError } from '@podwire/kubernetes-client';
 
 export interface StatusWriter {
   /** Only the latest status of a pod counts; it is written in the background and tried again until it is there. */
@@ -139,18 +139,9 @@ async function carryOut(
     }
   } catch (error) {
     // Gone, or a new pod of that name: either way there is nothing to be written any more.
-    if (error instanceof KubernetesError && isAboutAnother(error)) return;
+    if (isAboutAnother(error)) return;
     throw error;
   }
-}
-
-/**
- * A delete with another uid is a conflict; a patch with another one would change what is immutable. A patch is a conflict too when
- * others write faster than the server tries again.
- */
-function isAboutAnother({ status, message }: KubernetesError): boolean {
-  if (status === 409) return !message.includes('the object has been modified');
-  return status === 404 || (status === 422 && message.includes('metadata.uid: Invalid'));
 }
 
 /** Conditions that another controller sets, perhaps only once. */
