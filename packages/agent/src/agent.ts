@@ -248,7 +248,7 @@ async function openOpenshiftSocket(
 async function openKubeOvnSocket(
   { kubeOvnCni: config, stateDir, limits, deadlines }: AgentConfig,
   { peerCredentials, log }: AgentDependencies,
-  { service, reconciler }: AgentParts,
+  { context, service, reconciler }: AgentParts,
   signal: AbortSignal,
 ): Promise<KubeOvnCniServer | undefined> {
   if (config === undefined) return undefined;
@@ -256,6 +256,7 @@ async function openKubeOvnSocket(
   return openKubeOvnCni({
     ...{ config, stateDir, maxConnections: limits.connections, deadline: deadlines.request },
     serve: (received, answer) => serveRequest(service, received, answer),
+    findUid: async (...pod) => context.cluster?.podRecords?.findUid(...pod),
     ...{ ready: reconciler.ready, signal, peerCredentials, log },
   });
 }

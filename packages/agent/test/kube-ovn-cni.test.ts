@@ -21,13 +21,26 @@ function createPlaces() {
 
 type Places = ReturnType<typeof createPlaces>;
 
-async function open(places: Places, serve: KubeOvnCniOptions['serve'] = () => Promise.resolve()) {
+async function open(
+  places: Places,
+  serve: KubeOvnCniOptions['serve'] = () => Promise.resolve(),
+  findUid: KubeOvnCniOptions['findUid'] = () => Promise.resolve(undefined),
+) {
   const { stateDir, ...config } = places;
   let become: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (become = resolve));
   const stopped = new AbortController();
   const server = await openKubeOvnCni({
-    ...{ config, stateDir, maxConnections: 1, deadline: 1_000, serve, ready, signal: stopped.signal },
+    ...{
+      config,
+      stateDir,
+      maxConnections: 1,
+      deadline: 1_000,
+      serve,
+      findUid,
+      ready,
+      signal: stopped.signal,
+    },
     ...{ peerCredentials: () => ({ pid: 1, uid: process.getuid!(), gid: 0 }), log: silentLog as Log },
   });
   const stop = async (): Promise<void> => {
@@ -93,14 +106,28 @@ const answerOf = {
   interfaces: [{ name: 'eth0', mac: '00:00:00:00:00:01', sandbox: '/a', mtu: 1400 }],
 };
 
-test('a request becomes an ADD of the pod, whose sandbox is its UID', async () => {
-  const places = createPlaces();
+function noteRequests() {
   const seen: (readonly [string, string])[][] = [];
-  await open(places, async (received, answer) => {
+  const serve: KubeOvnCniOptions['serve'] = async (received, answer) => {
     if ('request' in received) seen.push([...received.request.environment]);
     const ips = [{ address: '10.16.0.5/16', gateway: '10.16.0.1' }];
     await answer(true, JSON.stringify({ ...answerOf, ips }));
-  });
+  };
+  return { seen, serve };
+}
+
+test('a pod that the API server has is added with its own UID', async () => {
+  const places = createPlaces();
+  const { seen, serve } = noteRequests();
+  await open(places, serve, (namespace, name) => Promise.resolve(`uid-of-${namespace}-${name}`));
+  await post(places.socket, 'add', renderCniRequest(request));
+  expect(Object.fromEntries(seen[0]!)['CNI_ARGS']).toContain('K8S_POD_UID=uid-of-shop-web');
+});
+
+test('a request becomes an ADD of the pod, whose sandbox is its UID', async () => {
+  const places = createPlaces();
+  const { seen, serve } = noteRequests();
+  await open(places, serve);
   const { status, text } = await post(places.socket, 'add', renderCniRequest(request));
   expect(status).toBe(200);
   expect(readCniResponse(Buffer.from(text))).toMatchObject({

@@ -234,7 +234,7 @@ const policyStatus = z.strictObject({
 
 /**
  * A pod that is to have addresses of Kube-OVN, as the API server has it in Kubernetes. The program that runs the pod writes and
- * deletes it; the controller answers in its annotations.
+ * deletes it, or the controller, where that follows an API server; the controller answers in its annotations.
  */
 const ovnPod = z.strictObject({
   namespace: z
@@ -251,6 +251,8 @@ const ovnPod = z.strictObject({
   annotations: z.record(z.string().max(317), z.string().max(16_384)),
   /** Name of the stateful set that it is one of. */
   statefulSet: objectName.optional(),
+  /** The API server has the pod, and the controller deletes the record when it has not any more. Absent: the node writes and deletes it. */
+  source: z.literal('kubernetes').optional(),
 });
 
 const kind = <T>(name: string, schema: z.ZodType<T>): ObjectKind<T> => ({

@@ -92,7 +92,14 @@ export interface ClusterMember {
   readonly podRecords:
     | Pick<
         PodRecords,
-        'has' | 'ask' | 'release' | 'findProblem' | 'isUnanswered' | 'noteAnswered' | 'untilAnswered'
+        | 'has'
+        | 'ask'
+        | 'release'
+        | 'findProblem'
+        | 'findUid'
+        | 'isUnanswered'
+        | 'noteAnswered'
+        | 'untilAnswered'
       >
     | undefined;
   readonly labels: Readonly<Record<string, string>>;

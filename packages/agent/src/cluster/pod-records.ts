@@ -1,6 +1,6 @@
 /**
  * Records of this node's pods in the store, by which a controller gives them their addresses. A pod has one from its ADD until the last
- * of its endpoints is removed.
+ * of its endpoints is removed. Those of pods that the API server has are the controller's own: it writes and deletes them.
  */
 import { folders, type Keys, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
@@ -20,7 +20,7 @@ export interface PodRecordsOptions {
 }
 
 /** Content of a record but for the node. */
-export type PodRecord = Omit<OvnPodRecord, 'node'>;
+export type PodRecord = Omit<OvnPodRecord, 'node' | 'source'>;
 
 interface Held {
   readonly record: PodRecord;
@@ -119,6 +119,14 @@ export class PodRecords {
     return record?.uid === uid ? record.annotations[problemAnnotation] : undefined;
   }
 
+  /** The UID of a pod that the API server has; undefined where the controller follows none, or has not seen the pod. */
+  async findUid(namespace: string, name: string, signal: AbortSignal): Promise<string | undefined> {
+    const { store, keys } = this.#options;
+    const item = await store.get(keys.ovnPod(namespace, name), { signal });
+    const record = item === undefined ? undefined : this.#read(item);
+    return record?.source === undefined ? undefined : record.uid;
+  }
+
   /** Notes a pod that has its addresses; a record that the store has lost is written again. */
   hold(owner: EndpointId, record: PodRecord): void {
     this.#note(owner, record);
@@ -197,7 +205,9 @@ export class PodRecords {
     const key = keys.ovnPod(id.slice(0, slash), id.slice(slash + 1));
     await repeatOnConflict(async () => {
       const present = await store.get(key, { signal });
-      if (present === undefined || this.#read(present)?.node !== nodeName) return;
+      if (present === undefined) return;
+      const record = this.#read(present);
+      if (record?.node !== nodeName || record.source !== undefined) return;
       await store.delete(key, { expect: present.revision, signal });
     });
   }

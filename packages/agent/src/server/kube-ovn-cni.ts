@@ -30,6 +30,8 @@ export interface KubeOvnCniOptions {
   /** Milliseconds for a request. */
   readonly deadline: number;
   readonly serve: (received: Received, answer: GiveAnswer) => Promise<void>;
+  /** The UID of a pod that the API server has. */
+  readonly findUid: (namespace: string, name: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Resolves when the node serves pods. Rejects when the agent stops before. */
   readonly ready: Promise<void>;
   /** Aborts when the agent stops: nothing is written from then on. */
@@ -43,13 +45,13 @@ const markName = 'kube-ovn-cni';
 
 /** @throws PodwireError AGENT_RUNNING, CONFIG_INVALID */
 export async function openKubeOvnCni(options: KubeOvnCniOptions): Promise<KubeOvnCniServer> {
-  const { config, stateDir, maxConnections, deadline, serve, peerCredentials, log } = options;
+  const { config, stateDir, maxConnections, deadline, peerCredentials, log } = options;
   const { socket: socketPath, networkConfigDir } = config;
   const mark = path.join(stateDir, markName);
   if (!fs.existsSync(mark)) removeEarlier(networkConfigDir, socketPath, log);
   const server = await serveKubeOvnCni({
     ...{ socketPath, maxConnections, peerCredentials, deadline, clock: systemClock, log },
-    handlers: createHandlers(serve),
+    handlers: createHandlers(options),
   });
   orAborted(options.ready, options.signal).then(
     () => announce(config, mark, log),
@@ -76,16 +78,17 @@ function removeEarlier(directory: string, socketPath: string, log: Log): void {
   }
 }
 
-function createHandlers(serve: KubeOvnCniOptions['serve']): KubeOvnHandlers {
+function createHandlers({ serve, findUid }: Pick<KubeOvnCniOptions, 'serve' | 'findUid'>): KubeOvnHandlers {
   return {
     async add(request, signal) {
       refuseUnknown(request);
-      const body = await exchange(serve, 'ADD', request);
+      const uid = await findUid(request.podNamespace, request.podName, signal);
+      const body = await exchange(serve, variablesOf('ADD', request, uid));
       signal.throwIfAborted();
       return toCniResponse(readPrintedResult(body, configuration.cniVersion)!);
     },
     async del(request) {
-      await exchange(serve, 'DEL', request);
+      await exchange(serve, variablesOf('DEL', request));
     },
   };
 }
@@ -102,13 +105,17 @@ function refuseUnknown({ cniType, provider, routes, deviceId }: CniRequest): voi
   if (deviceId !== '') refuse('deviceID', 'devices on the PCI bus are not served');
 }
 
-/** The original's request has no UID, which its daemon knows from the API server: a sandbox counts as a pod. */
-const variablesOf = (command: string, request: CniRequest): Record<string, string> => ({
+/** The original's request has no UID, which its daemon knows from the API server: where no one knows it here, a sandbox counts as a pod. */
+const variablesOf = (
+  command: string,
+  request: CniRequest,
+  uid = request.containerId,
+): Record<string, string> => ({
   ...{ CNI_COMMAND: command, CNI_CONTAINERID: request.containerId, CNI_NETNS: request.netNs },
   ...{ CNI_IFNAME: request.ifName, CNI_PATH: '/' },
   CNI_ARGS: [
     ...['IgnoreUnknown=1', `K8S_POD_NAMESPACE=${request.podNamespace}`, `K8S_POD_NAME=${request.podName}`],
-    `K8S_POD_UID=${request.containerId}`,
+    `K8S_POD_UID=${uid}`,
   ].join(';'),
 });
 
@@ -117,10 +124,9 @@ const configuration = { cniVersion: '1.1.0', name: 'kube-ovn', type: 'kube-ovn' 
 /** The answer as a plugin would print it. @throws CniError */
 async function exchange(
   serve: KubeOvnCniOptions['serve'],
-  command: 'ADD' | 'DEL',
-  request: CniRequest,
+  variables: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const environment = Object.entries(variablesOf(command, request));
+  const environment = Object.entries(variables);
   const answers: { readonly ok: boolean; readonly body: string }[] = [];
   const received = { request: { environment, stdin: Buffer.from(JSON.stringify(configuration)) } };
   await serve(received, (ok, body) => Promise.resolve(void answers.push({ ok, body })));

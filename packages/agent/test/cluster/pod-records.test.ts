@@ -152,6 +152,30 @@ test('a comparison writes what the store has lost, and never over the record of 
   expect(await read(store)).toEqual(elsewhere);
 });
 
+test('a record of the API server is found by its pod, and neither changed nor deleted', async () => {
+  const store = createStore();
+  const records = createNode(store);
+  expect(await records.findUid('shop', 'web', signal)).toBeUndefined();
+  const known: OvnPodRecord = { ...record('u1', { answer: 'yes' }), node: 'one', source: 'kubernetes' };
+  await put(store, known);
+  expect(await records.findUid('shop', 'web', signal)).toBe('u1');
+  await records.ask(endpoint('a'), record('u1', { asked: 'yes' }), signal);
+  records.release(() => true);
+  const own = { ...record('u2'), name: 'own', node: 'one' };
+  await store.put(keys.ovnPod('shop', 'own'), encodeObject(ovnPodKind, own));
+  records.compareSoon();
+  await vi.waitFor(async () => expect(await store.get(keys.ovnPod('shop', 'own'))).toBeUndefined());
+  await records.ask(endpoint('b'), record('u1'), signal);
+  expect(await read(store)).toEqual(known);
+});
+
+test('the UID of a pod is not known from what its node has written', async () => {
+  const store = createStore();
+  const records = createNode(store);
+  await records.ask(endpoint('a'), record('u1'), signal);
+  expect(await records.findUid('shop', 'web', signal)).toBeUndefined();
+});
+
 test('what is deleted while the store is away is deleted when it is back', async () => {
   const store = createStore();
   const records = createNode(store);
