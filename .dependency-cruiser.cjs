@@ -111,7 +111,7 @@ const below = {
       'cluster-sdn',
       'cluster-ovn',
     ],
-    ...['engine', 'desired-state', 'ovsdb', 'backends/ovsdb'],
+    ...['engine', 'desired-state', 'kubernetes-client', 'ovsdb', 'backends/ovsdb'],
   ],
   bird: ['errors', 'platform', 'addresses'],
   'calico-import': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam', 'objects'],

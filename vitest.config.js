@@ -15,7 +15,10 @@ const isQuick = process.env.PODWIRE_TEST_QUICK === '1';
 const fewerRuns = { find: /^fast-check$/, replacement: path.join(root, 'scripts/test/quick-fast-check.mjs') };
 
 const include = ['packages/**/test/**/*.test.ts', 'plugin/test/**/*.test.ts', 'scripts/**/*.test.mjs'];
-const exclude = ['**/*.ns.test.ts', '**/*.system.test.ts', '**/node_modules/**', '**/dist/**'];
+const exclude = [
+  ...['**/*.ns.test.ts', '**/*.system.test.ts', '**/*.kubernetes.test.ts'],
+  ...['**/node_modules/**', '**/dist/**'],
+];
 /** Files that replace a module (`vi.mock`). */
 const mocked = '**/*.mocked.test.ts';
 

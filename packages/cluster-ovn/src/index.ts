@@ -2,7 +2,16 @@ export type * from './contract.js';
 export { gatewayMac } from './topology/rows.js';
 export { JOIN_SUBNET, nodePortName, podPortName } from './topology/names.js';
 export { topologyPlans } from './topology/plans.js';
-export { annotationNames, type Annotations, readAllocation } from './pods/annotations.js';
+export {
+  annotationNames,
+  type Annotations,
+  mergeAnswers,
+  readAllocation,
+  readAsked,
+  selectAnnotations,
+  selectAnswers,
+} from './pods/annotations.js';
+export { answerNodes } from './cluster/answer-nodes.js';
 export type * from './pods/contract.js';
 export { planAddresses } from './pods/plan-addresses.js';
 export type * from './cluster/contract.js';

@@ -89,7 +89,7 @@ describe('a memory of a cluster', () => {
     }
   });
 
-  it('knows pods whose nodes are gone', async () => {
+  it('knows pods whose nodes are gone, but for those that an API server has', async () => {
     const record = (name: string, at: object) =>
       encodeObject(ovnPodKind, { namespace: 'shop', name, uid: '1', annotations: {}, ...at });
     const { memory } = await createMemory({
@@ -97,8 +97,14 @@ describe('a memory of a cluster', () => {
       [keys.ovnPod('shop', 'here')]: record('here', { node: 'n1' }),
       [keys.ovnPod('shop', 'gone')]: record('gone', { node: 'n9' }),
       [keys.ovnPod('shop', 'nowhere')]: record('nowhere', {}),
+      [keys.ovnPod('shop', 'known')]: record('known', { node: 'n9', source: 'kubernetes' }),
+      [keys.ovnPod('shop', 'spoilt')]: 'no record',
     });
     expect(memory.listStranded().map(({ key }) => key)).toEqual([keys.ovnPod('shop', 'gone')]);
+    const names = memory.listPodRecords().map(({ record: { name } }) => name);
+    expect(names).toEqual(['gone', 'here', 'known', 'nowhere']);
+    const ids = ['shop/spoilt', 'shop/here', 'shop/other'];
+    expect(ids.filter((id) => memory.hasUnreadablePod(id))).toEqual(['shop/spoilt']);
   });
 
   it('has what was listed, and what is reported later', async () => {

@@ -1,13 +1,13 @@
 /** The loop that answers pods, on a store in memory, with a logical network that only takes notes. */
-import { annotationNames, listDefaults, type OvnFacts, type OvnPod } from '@podwire/cluster-ovn';
+import { listDefaults } from '@podwire/cluster-ovn';
 import { keysBelow, ovnPodKind } from '@podwire/cluster-state';
-import { PodwireError } from '@podwire/errors';
 import { createStoreSource, type IP, type Subnet } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
-import { type Condition, decodeObject, encodeObject, type Store } from '@podwire/store';
+import { type Condition, encodeObject } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryFaults } from '@podwire/store/memory';
 import { afterEach, expect, it } from 'vitest';
 import { OvnLoop } from '../src/ovn/ovn-loop.js';
+import { findAnswer, NotingNetwork } from './noting-network.js';
 
 const keys = keysBelow('/podwire');
 const defaults = listDefaults({ joinCidr: '100.64.0.0/16', defaultCidr: '10.16.0.0/24' });
@@ -16,62 +16,6 @@ afterEach(async () => {
   for (const stop of stopped) await stop();
   stopped.clear();
 });
-
-/** Notes which pods it was to have, and those of them that the store had not. */
-class NotingNetwork {
-  readonly problems: readonly unknown[] = [];
-  readonly unwritten: string[] = [];
-  readonly claims: string[] = [];
-  /** By another controller. */
-  isClaimed = false;
-  hasDrift = false;
-  readonly #store: Store;
-  #pods = new Map<string, OvnPod>();
-  applied: readonly string[] = [];
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  claim(writer: string): Promise<void> {
-    this.claims.push(writer);
-    this.isClaimed = false;
-    return Promise.resolve();
-  }
-
-  readDrift(): boolean {
-    return this.hasDrift;
-  }
-
-  take({ pods }: OvnFacts): void {
-    this.#pods = new Map(pods);
-  }
-
-  takePods(pods: ReadonlyMap<string, OvnPod | undefined>): void {
-    for (const [id, pod] of pods)
-      if (pod === undefined) this.#pods.delete(id);
-      else this.#pods.set(id, pod);
-  }
-
-  async follow(): Promise<void> {
-    if (this.isClaimed) throw new PodwireError('STORE_CONFLICT', 'another controller writes the database');
-    const pods = [...this.#pods];
-    for (const [id, { addresses }] of pods)
-      if ((await findAnswer(this.#store, id)) !== addresses.join(',')) this.unwritten.push(id);
-    this.applied = pods.map(([id]) => id).sort();
-  }
-
-  async reconcile(): Promise<readonly []> {
-    await this.follow();
-    return [];
-  }
-}
-
-async function findAnswer(store: Store, id: string): Promise<string | undefined> {
-  const key = `/podwire/ovn-pods/${id}`;
-  const { value } = (await store.get(key)) ?? {};
-  return value && decodeObject(ovnPodKind, key, value).annotations[annotationNames.addresses];
-}
 
 function startLoop() {
   const server = createMemoryServer();

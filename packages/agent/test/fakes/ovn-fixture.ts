@@ -19,8 +19,15 @@ export interface OvnFixture extends Fixture {
   apply(object: AnyObject): Promise<void>;
   read(reference: ObjectReference): Promise<AnyObject | undefined>;
   /** The process that writes the northbound database; it is running at first. */
-  startController(): Promise<void>;
+  startController(more?: ControllerOptions): Promise<void>;
   killController(): Promise<void>;
+}
+
+export interface ControllerOptions {
+  /** In the middle of the cluster when absent. */
+  readonly host?: ClusterHost;
+  /** More of its command line. */
+  readonly flags?: readonly string[];
 }
 
 export interface OvnFixtureOptions {
@@ -69,10 +76,11 @@ export async function createOvnFixture(
     throw error;
   });
   let controller: RunningProcess | undefined;
-  const startController = async (): Promise<void> => {
+  const startController = async (more: ControllerOptions = {}): Promise<void> => {
     const store = `etcd://${fixture.etcd.spec.endpoints.map((each) => new URL(each).host).join(',')}`;
     const own = ['controller', '--store', store, '--northbound', central.northbound.endpoint];
-    controller = fixture.hosts.middle.start([...podwire, ...own, ...usual, ...flags]);
+    const command = [...podwire, ...own, ...usual, ...flags, ...(more.flags ?? [])];
+    controller = (more.host ?? fixture.hosts.middle).start(command);
     await controller.waitForOutput(/"msg":"leads"/);
   };
   const killController = async (): Promise<void> => {

@@ -1,3 +1,5 @@
+import { PodwireError } from '@podwire/errors';
+import type { ClusterAccess } from '@podwire/kubernetes-client';
 import { compact } from '@podwire/platform';
 import { type Command, Option } from 'commander';
 import { readDuration, readList } from '../cluster/arguments.js';
@@ -17,6 +19,8 @@ interface Options {
   readonly joinCidr?: string;
   readonly podCidr?: string;
   readonly encapsulation?: 'geneve' | 'vxlan';
+  readonly kubeconfig?: string;
+  readonly inCluster?: boolean;
 }
 
 /** `podwire controller`: until SIGTERM or SIGINT. */
@@ -50,6 +54,15 @@ export function define(command: Command, io: Io): void {
         'vxlan',
       ]),
     )
+    .option(
+      '--kubeconfig <file>',
+      'give the pods of this API server their addresses before a node asks for them, and write them into their annotations; with --northbound',
+    )
+    .addOption(
+      new Option('--in-cluster', 'the same as a pod of that cluster, with its service account').conflicts([
+        'kubeconfig',
+      ]),
+    )
     .action(() => run(command, io));
   addStore(command);
   addExamples(command, [
@@ -57,11 +70,13 @@ export function define(command: Command, io: Io): void {
     ['podwire controller --config /etc/podwire/agent.yaml --metrics 127.0.0.1:9402', ''],
     ['podwire controller --store embedded:/var/lib/podwire/store --vanish-after 1h', ''],
     ['podwire controller --config /etc/podwire/agent.yaml --northbound unix:/run/ovn/ovnnb_db.sock', ''],
+    ['podwire controller --store etcd://10.0.0.1:2379 --northbound tcp:10.0.0.1:6641 --in-cluster', ''],
   ]);
 }
 
 async function run(command: Command, io: Io): Promise<void> {
   const options = optionsOf(command) as Options;
+  const kubernetes = await findKubernetes(options, io);
   const place = await requireCluster(command, io);
   const [{ runController, runOvnController, renderMetrics }, { createLog }, { systemClock }, os] =
     await Promise.all([
@@ -103,7 +118,13 @@ async function run(command: Command, io: Io): Promise<void> {
       northbound === undefined
         ? Promise.resolve()
         : runOvnController(
-            { ...shared, northbound, defaults, ...compact({ encapsulation: options.encapsulation }) },
+            {
+              ...shared,
+              northbound,
+              defaults,
+              kubernetes,
+              ...compact({ encapsulation: options.encapsulation }),
+            },
             either,
           );
     try {
@@ -112,6 +133,21 @@ async function run(command: Command, io: Io): Promise<void> {
       await stopMetrics?.();
     }
   });
+}
+
+/** @throws PodwireError CONFIG_INVALID */
+async function findKubernetes(
+  { northbound, kubeconfig, inCluster }: Options,
+  { env }: Io,
+): Promise<ClusterAccess | undefined> {
+  if (kubeconfig === undefined && inCluster !== true) return undefined;
+  const { loadInCluster, loadKubeconfig } = await import('@podwire/kubernetes-client');
+  if (northbound === undefined) {
+    const option = kubeconfig === undefined ? '--in-cluster' : '--kubeconfig';
+    const message = `${option}: is for the network of --northbound, which is not given`;
+    throw new PodwireError('CONFIG_INVALID', message, { action: 'Give --northbound as well.' });
+  }
+  return kubeconfig === undefined ? loadInCluster(env) : loadKubeconfig(kubeconfig);
 }
 
 /** Until all have ended; the first that fails ends the others. */

@@ -12,7 +12,7 @@ import type {
 } from '@podwire/objects';
 import type { OvnNode, OvnPod, OvnSubnet, OvnVpc } from '../contract.js';
 import type { Annotations } from '../pods/annotations.js';
-import type { PodObject, SubnetCursors } from '../pods/contract.js';
+import type { PodObject, StatefulSet, SubnetCursors } from '../pods/contract.js';
 
 /** The objects of Kube-OVN, as of one look at their source. */
 export interface OvnObjects {
@@ -57,6 +57,8 @@ export interface OvnPlanOptions {
   readonly defaults: readonly AnyObject[];
   /** `geneve` or `vxlan`, as pods learn it. */
   readonly encapsulation: string;
+  /** Their pods keep addresses while they are away. Empty by default. */
+  readonly statefulSets?: readonly StatefulSet[] | undefined;
 }
 
 /** Of the subnets that are made where they are missing. */

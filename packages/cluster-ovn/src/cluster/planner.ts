@@ -52,8 +52,9 @@ export class OvnPlanner {
   #recount: Set<string> | 'all' = 'all';
 
   /** @param cursors of the plan before: only a hint */
-  constructor(look: OvnLook, { defaults, encapsulation }: OvnPlanOptions, cursors?: SubnetCursors) {
+  constructor(look: OvnLook, options: OvnPlanOptions, cursors?: SubnetCursors) {
     const { objects, nodes } = look;
+    const { defaults, encapsulation, statefulSets = [] } = options;
     const { subnets, problems } = checkSubnets(objects);
     this.hasUnreadable = objects.unreadable.length > 0;
     this.#missing = listMissing(defaults, objects).map((after) => ({ after, reason: 'it was not there' }));
@@ -66,7 +67,7 @@ export class OvnPlanner {
     const pods = [...look.pods, ...[...this.#unreadable].flatMap((id) => recallPod(id, this.#ips) ?? [])];
     this.#addresses = new AddressPlanner(
       {
-        ...{ nodes, pods, encapsulation, statefulSets: [], subnets: subnets.map(readSubnet) },
+        ...{ nodes, pods, encapsulation, statefulSets, subnets: subnets.map(readSubnet) },
         ips: objects.ips.map(({ object }) => toIpObject(object)),
         unreadableSubnets: listUnreadable(objects, 'Subnet'),
       },

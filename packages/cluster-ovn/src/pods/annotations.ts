@@ -1,5 +1,11 @@
 /** Annotations of Kube-OVN: what pods ask for, and what the controller answers. */
-import { annotationNames, parseRate, rateAnnotations } from '@podwire/objects/kube-ovn-names';
+import {
+  annotationNames,
+  isOvnAnnotation,
+  parseRate,
+  problemAnnotation,
+  rateAnnotations,
+} from '@podwire/objects/kube-ovn-names';
 import type { Allocation } from '../allocation/subnet-addresses.js';
 
 export { annotationNames };
@@ -51,4 +57,37 @@ export const writeAllocation = ({
   [annotationNames.addresses]: addresses.join(','),
   [annotationNames.mac]: mac,
   [annotationNames.isAllocated]: 'true',
+});
+
+const { subnet, addresses, mac, nicType } = annotationNames;
+const { cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port } = annotationNames;
+
+/** Those that no pod asks for anything by: one that brings `allocated` would have given itself its addresses. */
+const answers: ReadonlySet<string> = new Set([
+  ...[cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port],
+]);
+/** With those that are asked for and answered. */
+const answered: ReadonlySet<string> = new Set([...answers, subnet, addresses, mac, nicType]);
+
+const select = (all: Annotations, isWanted: (name: string) => boolean): Annotations =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => isWanted(name)));
+
+/** Those of Kube-OVN. */
+export const selectAnnotations = (all: Annotations): Annotations => select(all, isOvnAnnotation);
+
+/** Those by which a pod asks for something. */
+export const readAsked = (all: Annotations): Annotations =>
+  select(all, (name) => isOvnAnnotation(name) && !answers.has(name));
+
+export const selectAnswers = (all: Annotations): Annotations => select(all, (name) => answered.has(name));
+
+/**
+ * Annotations by which a pod asks by now, with those that it has been given.
+ * @param found of its record: the answer, or the reason why there is none yet
+ */
+export const mergeAnswers = (asked: Annotations, found: Annotations): Annotations => ({
+  ...asked,
+  ...(readAllocation(found) === undefined
+    ? select(found, (name) => name === problemAnnotation)
+    : selectAnswers(found)),
 });

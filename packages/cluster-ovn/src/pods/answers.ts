@@ -16,12 +16,19 @@ export const answerPod = (subnet: PodSubnet, allocation: Allocation, encapsulati
   [annotationNames.nicType]: 'veth-pair',
 });
 
-export const answerNode = (subnet: PodSubnet, allocation: Allocation, port: string): Annotations => ({
+export const answerNode = (
+  subnet: Pick<PodSubnet, 'name' | 'ranges'>,
+  allocation: Allocation,
+  port: string,
+): Annotations => ({
   ...answerCommon(subnet, allocation),
   [annotationNames.port]: port,
 });
 
-const answerCommon = ({ name: subnet, ranges }: PodSubnet, allocation: Allocation): Annotations => ({
+const answerCommon = (
+  { name: subnet, ranges }: Pick<PodSubnet, 'name' | 'ranges'>,
+  allocation: Allocation,
+): Annotations => ({
   ...writeAllocation({ ...allocation, subnet }),
   [annotationNames.cidr]: ranges.map(({ cidr }) => cidr).join(','),
   [annotationNames.gateway]: ranges.map(({ gateway }) => gateway).join(','),

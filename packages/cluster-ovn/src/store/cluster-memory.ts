@@ -150,13 +150,24 @@ export class ClusterMemory {
     return this.#pods.get(this.#options.keys.ovnPod(namespace, name))?.found;
   }
 
-  /** Records of pods whose nodes are not in the cluster any more. Looks at all pods. */
+  /** There is a record, and nothing is known of it. @param id NAMESPACE/NAME */
+  hasUnreadablePod(id: string): boolean {
+    const { namespace, name } = splitId(id);
+    const read = this.#pods.get(this.#options.keys.ovnPod(namespace, name));
+    return read !== undefined && read.found === undefined;
+  }
+
+  /** All that can be read. */
+  listPodRecords(): PodRecord[] {
+    return this.#pods.list().flatMap(({ found }) => found ?? []);
+  }
+
+  /** Records that nodes have written which are not in the cluster any more. Looks at all pods. */
   listStranded(): PodRecord[] {
     const nodes = new Set(this.#nodes.list().map(({ name }) => name));
-    return this.#pods.list().flatMap(({ found }) => {
-      const { node } = found?.record ?? {};
-      return found === undefined || node === undefined || nodes.has(node) ? [] : [found];
-    });
+    return this.listPodRecords().filter(
+      ({ record: { node, source } }) => source === undefined && node !== undefined && !nodes.has(node),
+    );
   }
 
   /** Since the last call; undefined where more has changed than pods, IP objects, and the status of other objects. */

@@ -52,6 +52,11 @@ export class LogicalNetwork {
     return this.#backend.claim(writer, { signal });
   }
 
+  /** False for a pod whose rows could not be made at the last attempt. @param id NAMESPACE/NAME */
+  isInPlace(id: string): boolean {
+    return this.#desired.problemOf(`ovn-pod/${id}`) === undefined;
+  }
+
   /** Reports if others have touched rows of ours since the last call, or may have. Costs nothing where they have not. */
   readDrift(): boolean {
     const hints = this.#changes.flatMap((changes) => changes.read().hints);

@@ -2,9 +2,11 @@
 import { listDefaults, type OvnDefaults } from '@podwire/cluster-ovn';
 import { type Keys, keysBelow } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
+import { type ClusterAccess, KubernetesClient } from '@podwire/kubernetes-client';
 import { OvsdbClient, parseEndpoint } from '@podwire/ovsdb';
 import type { Clock, Log } from '@podwire/platform';
 import { electLeader, type Lock, openStore, type Store, type StoreSpec } from '@podwire/store';
+import { KubernetesSide } from './kubernetes/kubernetes-side.js';
 import { LogicalNetwork } from './logical-network.js';
 import { OvnLoop } from './ovn-loop.js';
 
@@ -20,6 +22,8 @@ export interface OvnControllerOptions {
   readonly defaults?: Partial<OvnDefaults>;
   /** Of the tunnels between nodes. */
   readonly encapsulation?: 'geneve' | 'vxlan';
+  /** An API server whose pods get addresses before their ADD, and whose stateful sets keep theirs. */
+  readonly kubernetes?: KubernetesClient | undefined;
   /** Milliseconds after which a leader that died is replaced. 15 s by default. */
   readonly ttl?: number;
 }
@@ -41,18 +45,24 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
   checkEndpoints(northbound);
   const defaults = requireValid('addresses', () => listDefaults({ ...ovnDefaults, ...options.defaults }));
   let loop: OvnLoop | undefined;
+  const { kubernetes: api } = options;
 
   async function lead({ fence, lost }: Lock): Promise<void> {
     const guard = [{ key: keys.ovnLeader, expect: fence }];
     const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
     const network = new LogicalNetwork(client, log);
+    const kubernetes = api && new KubernetesSide({ client: api, clock, random: Math.random, log });
+    const over = new AbortController();
+    const following = kubernetes?.run(AbortSignal.any([lost, over.signal]));
     try {
       const [access, writer] = [{ store, keys, clock, guard }, `${name}/${fence}`];
-      loop = new OvnLoop({ access, network, defaults, encapsulation, log, writer });
+      loop = new OvnLoop({ access, network, defaults, encapsulation, kubernetes, log, writer });
       await loop.run(lost);
     } finally {
       loop = undefined;
+      over.abort();
       await network.close();
+      await following;
     }
   }
 
@@ -78,22 +88,28 @@ function requireValid<T>(field: string, read: () => T): T {
   }
 }
 
-export interface RunOvnOptions extends Omit<OvnControllerOptions, 'store' | 'keys'> {
+export interface RunOvnOptions extends Omit<OvnControllerOptions, 'store' | 'keys' | 'kubernetes'> {
   readonly store: StoreSpec;
+  readonly kubernetes?: ClusterAccess | undefined;
   /** The prefix of all keys: `/podwire`. */
   readonly root: string;
 }
 
 /** As a process of its own, until the signal aborts. @throws PodwireError CONFIG_INVALID, STORE_DENIED, STORE_UNAVAILABLE */
 export async function runOvnController(
-  { store: spec, root, ...options }: RunOvnOptions,
+  { store: spec, root, kubernetes: access, ...options }: RunOvnOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { log, clock } = options;
-  const store = await openStore(spec, { log, clock });
+  const kubernetes = access && new KubernetesClient(access);
   try {
-    await createOvnController({ ...options, store, keys: keysBelow(root) }).run(signal);
+    const store = await openStore(spec, { log, clock });
+    try {
+      await createOvnController({ ...options, store, keys: keysBelow(root), kubernetes }).run(signal);
+    } finally {
+      await store.close();
+    }
   } finally {
-    await store.close();
+    await kubernetes?.close();
   }
 }

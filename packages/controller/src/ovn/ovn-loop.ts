@@ -1,6 +1,13 @@
 /** Keeps Kube-OVN's objects and the logical network as the cluster needs them. */
 import type { ClusterAccess } from '@podwire/cluster-ipam/operations';
-import { ClusterMemory, type OvnPlan, OvnPlanner, type SubnetCursors } from '@podwire/cluster-ovn';
+import {
+  answerNodes,
+  ClusterMemory,
+  type OvnPlan,
+  OvnPlanner,
+  type StatefulSet,
+  type SubnetCursors,
+} from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
 import {
   type AnyObject,
@@ -10,8 +17,11 @@ import {
   type WriteKeysOptions,
 } from '@podwire/objects';
 import { hasCode, type Log, pause, Workqueue } from '@podwire/platform';
+import type { KubernetesSide } from './kubernetes/kubernetes-side.js';
+import { listRecordWrites } from './kubernetes/record-writes.js';
 import type { LogicalNetwork } from './logical-network.js';
 import { writeAnswer } from './pod-records.js';
+import { PodNews } from './pod-news.js';
 import { StrandedPods, toRemoval } from './stranded-pods.js';
 
 export interface OvnLoopOptions {
@@ -19,12 +29,14 @@ export interface OvnLoopOptions {
   readonly access: ClusterAccess;
   readonly network: Pick<
     LogicalNetwork,
-    'claim' | 'problems' | 'readDrift' | 'take' | 'takePods' | 'follow' | 'reconcile'
+    'claim' | 'problems' | 'isInPlace' | 'readDrift' | 'take' | 'takePods' | 'follow' | 'reconcile'
   >;
   /** Objects that are made where they are missing. */
   readonly defaults: readonly AnyObject[];
   /** `geneve` or `vxlan`, as pods learn it. */
   readonly encapsulation: string;
+  /** Where pods come from an API server. Nothing is planned before all of its lists are there. */
+  readonly kubernetes?: Pick<KubernetesSide, 'view' | 'untilSynced' | 'listen' | 'noteApplied'> | undefined;
   readonly log: Log;
   /** Of this leader in the northbound database; no other one has the name. */
   readonly writer: string;
@@ -54,6 +66,9 @@ export class OvnLoop {
   /** Of what is in memory, but for changes since the last plan. */
   #planner: OvnPlanner | undefined;
   #cursors: SubnetCursors | undefined;
+  /** Those that the planner knows. */
+  #statefulSets: readonly StatefulSet[] | undefined;
+  readonly #news = new PodNews();
   #watching = new AbortController();
   #watches: Promise<void> = Promise.resolve();
   #isReconcileDue = true;
@@ -73,7 +88,10 @@ export class OvnLoop {
 
   /** Once, until the signal aborts. What goes wrong is logged and tried again. */
   async run(signal: AbortSignal): Promise<void> {
+    const { kubernetes } = this.#options;
+    await kubernetes?.untilSynced(signal);
     this.#queue.add('plan');
+    kubernetes?.listen(() => this.#queue.add('plan'));
     try {
       await this.#watchDatabase(signal);
     } finally {
@@ -110,7 +128,8 @@ export class OvnLoop {
   /** @throws PodwireError STORE_CONFLICT when another writer was faster, or the leadership is lost; BACKEND_SILENT */
   async #plan(signal: AbortSignal): Promise<void> {
     if (this.#isReconcileDue) this.#memory.lose();
-    const planner = await this.#catchUp(signal);
+    let planner = await this.#catchUp(signal);
+    if (await this.#followPods(signal)) planner = await this.#catchUp(signal);
     if (this.#isReconcileDue) await this.#removeStranded(signal);
     const plan = planner.plan();
     await this.#write(plan, signal);
@@ -125,8 +144,28 @@ export class OvnLoop {
       if (hasCode(error, 'STORE_CONFLICT')) this.#isReconcileDue = true;
       throw error;
     } finally {
-      this.#report([...plan.problems, ...network.problems]);
+      this.#announce(planner);
+      const unreadable = this.#options.kubernetes?.view.problems ?? [];
+      this.#report([...[...plan.problems, ...network.problems].map(nameProblem), ...unreadable]);
     }
+  }
+
+  /** Records of pods follow the API server. @returns whether any was written */
+  async #followPods(signal: AbortSignal): Promise<boolean> {
+    const { kubernetes, access } = this.#options;
+    if (kubernetes === undefined) return false;
+    const { view } = kubernetes;
+    const sources = { view, memory: this.#memory, keys: access.keys, now: access.clock.now() };
+    const writes = listRecordWrites(view.takeDue(), sources);
+    if (writes.length > 0) await this.#writeKeys(writes, signal);
+    return writes.length > 0;
+  }
+
+  /** Pods whose rows are there are told so in their annotations, whatever became of others. */
+  #announce(planner: OvnPlanner): void {
+    const { kubernetes, network } = this.#options;
+    const { records, isAll } = this.#news.take((id) => network.isInPlace(id));
+    kubernetes?.noteApplied(records, isAll ? answerNodes(planner.facts) : undefined);
   }
 
   /** Apart from the plan: no pod waits for its address until counts are written. @throws PodwireError STORE_CONFLICT */
@@ -142,15 +181,25 @@ export class OvnLoop {
   /** Brings the planner, and the facts of the network, to what is in memory. @returns the planner */
   async #catchUp(signal: AbortSignal): Promise<OvnPlanner> {
     if (this.#memory.isLost) await this.#look(signal);
-    const { network } = this.#options;
+    const { network, kubernetes } = this.#options;
     const changes = this.#memory.takeChanges();
+    kubernetes?.view.noteDue(changes?.pods.keys() ?? 'all');
+    if (kubernetes?.view.statefulSets !== this.#statefulSets) this.#planner = undefined;
     const pods = changes && this.#planner?.follow(changes);
-    if (pods !== undefined && this.#planner !== undefined) {
-      network.takePods(pods);
-      return this.#planner;
-    }
-    const planner = new OvnPlanner(this.#memory.view(), this.#options, this.#cursors);
+    if (pods === undefined || this.#planner === undefined) return this.#begin();
+    network.takePods(pods);
+    for (const id of pods.keys()) this.#news.note(id, this.#memory.podRecord(id)?.record);
+    return this.#planner;
+  }
+
+  /** With all that is in memory. */
+  #begin(): OvnPlanner {
+    const { network, kubernetes } = this.#options;
+    this.#statefulSets = kubernetes?.view.statefulSets;
+    const options = { ...this.#options, statefulSets: this.#statefulSets };
+    const planner = new OvnPlanner(this.#memory.view(), options, this.#cursors);
     network.take(planner.facts);
+    this.#news.begin(this.#memory.listPodRecords());
     this.#planner = planner;
     return planner;
   }
@@ -160,6 +209,7 @@ export class OvnLoop {
     await this.#unwatch();
     this.#planner = undefined;
     await this.#memory.list(signal);
+    this.#options.kubernetes?.view.noteDue('all');
     this.#watching = new AbortController();
     const onChange = (): void => this.#queue.add('plan');
     const onError = (err: unknown, prefix: string): void => {
@@ -242,9 +292,9 @@ export class OvnLoop {
   }
 
   /** Logs problems when they are others than before. */
-  #report(errors: readonly unknown[]): void {
+  #report(problems: readonly string[]): void {
     const before = this.#problems;
-    this.#problems = [...new Set(errors.map(nameProblem))].sort();
+    this.#problems = [...new Set(problems)].sort();
     if (this.#problems.join('\n') === before.join('\n')) return;
     const { log } = this.#options;
     const { length } = this.#problems;

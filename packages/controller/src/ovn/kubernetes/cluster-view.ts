@@ -1,0 +1,100 @@
+/** The API server's objects in memory, and which pods have changed since they were looked at. */
+import type { StatefulSet } from '@podwire/cluster-ovn';
+import { isEqual } from '@podwire/objects';
+import type { KubernetesNamespace, KubernetesNode, KubernetesPod, ReadObject } from './contract.js';
+import { type ChangedIds, NamedCopy } from './named-copy.js';
+
+/** Words that messages have for each kind. */
+const kinds = { pods: 'Pod', namespaces: 'Namespace', statefulSets: 'StatefulSet', nodes: 'Node' } as const;
+
+export type KindName = keyof typeof kinds;
+
+type Objects<T> = ReadonlyMap<string, ReadObject<T>>;
+
+export class ClusterView {
+  readonly #pods = new NamedCopy<KubernetesPod>();
+  readonly #namespaces = new NamedCopy<KubernetesNamespace>();
+  readonly #statefulSets = new NamedCopy<StatefulSet>();
+  readonly #nodes = new NamedCopy<KubernetesNode>();
+  #sets: readonly StatefulSet[] = [];
+  /** Ids of pods whose records have to be compared. */
+  #due: Set<string> | 'all' = 'all';
+
+  /** The same list until one of them is another one. */
+  get statefulSets(): readonly StatefulSet[] {
+    return this.#sets;
+  }
+
+  pod(id: string): ReadObject<KubernetesPod> | undefined {
+    return this.#pods.get(id);
+  }
+
+  podIds(): string[] {
+    return [...this.#pods.ids()];
+  }
+
+  node(name: string): KubernetesNode | undefined {
+    return this.#nodes.get(name)?.object;
+  }
+
+  hasNamespace(name: string): boolean {
+    return this.#namespaces.get(name) !== undefined;
+  }
+
+  /** For pods of this namespace that name none. */
+  subnetOf(namespace: string): string | undefined {
+    return this.#namespaces.get(namespace)?.object?.subnet;
+  }
+
+  /** Of objects that cannot be read: each begins with a code. */
+  get problems(): readonly string[] {
+    const copies: Readonly<Record<KindName, NamedCopy<unknown>>> = {
+      ...{ pods: this.#pods, namespaces: this.#namespaces },
+      ...{ statefulSets: this.#statefulSets, nodes: this.#nodes },
+    };
+    return (Object.keys(kinds) as KindName[]).flatMap((kind) =>
+      [...copies[kind].problems].map(([id, problem]) => `OBJECT_INVALID: ${kinds[kind]} ${id}: ${problem}`),
+    );
+  }
+
+  /** @param uid of the object that is other than before; absent: any may be */
+  updatePods(objects: Objects<KubernetesPod>, uid?: string): ChangedIds {
+    const changed = this.#pods.update(objects, uid);
+    this.noteDue(changed ?? 'all');
+    return changed;
+  }
+
+  updateNamespaces(objects: Objects<KubernetesNamespace>, uid?: string): ChangedIds {
+    const changed = this.#namespaces.update(objects, uid);
+    const names = new Set(changed);
+    const isConcerned = (id: string): boolean => names.has(id.slice(0, id.indexOf('/')));
+    if (changed === undefined) this.noteDue('all');
+    else if (names.size > 0) this.noteDue(this.podIds().filter(isConcerned));
+    return changed;
+  }
+
+  /** One that cannot be read by now is as it was: its pods keep what they have. */
+  updateStatefulSets(objects: Objects<StatefulSet>, uid?: string): ChangedIds {
+    const before = new Map(this.#sets.map((set) => [`${set.namespace}/${set.name}`, set]));
+    const changed = this.#statefulSets.update(objects, uid);
+    const after = [...this.#statefulSets.list()].flatMap(({ id, object }) => object ?? before.get(id) ?? []);
+    if (!isEqual(after, this.#sets)) this.#sets = after;
+    return changed;
+  }
+
+  updateNodes(objects: Objects<KubernetesNode>, uid?: string): ChangedIds {
+    return this.#nodes.update(objects, uid);
+  }
+
+  noteDue(ids: Iterable<string> | 'all'): void {
+    if (ids === 'all') this.#due = 'all';
+    else if (this.#due !== 'all') for (const id of ids) this.#due.add(id);
+  }
+
+  /** Since the last call. */
+  takeDue(): ReadonlySet<string> | 'all' {
+    const due = this.#due;
+    this.#due = new Set();
+    return due;
+  }
+}

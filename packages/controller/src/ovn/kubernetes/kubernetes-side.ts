@@ -1,0 +1,121 @@
+/** The side towards an API server: four informers, what they have in memory, and answers in annotations. */
+import type { Annotations } from '@podwire/cluster-ovn';
+import { type ApiObject, type KubernetesClient, runInformer } from '@podwire/kubernetes-client';
+import { type Clock, type Log, orAborted } from '@podwire/platform';
+import { AnnotationWriter, type AppliedPods } from './annotation-writer.js';
+import { ClusterView, type KindName } from './cluster-view.js';
+import type { ReadObject } from './contract.js';
+import type { ChangedIds } from './named-copy.js';
+import { readNamespace, readNode, readPod, readStatefulSet } from './read-objects.js';
+
+export interface KubernetesSideOptions {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+const paths: Readonly<Record<KindName, string>> = {
+  pods: '/api/v1/pods',
+  namespaces: '/api/v1/namespaces',
+  statefulSets: '/apis/apps/v1/statefulsets',
+  nodes: '/api/v1/nodes',
+};
+
+export class KubernetesSide {
+  readonly view = new ClusterView();
+  readonly #options: KubernetesSideOptions;
+  readonly #writer: AnnotationWriter;
+  readonly #missing = new Set<KindName>(Object.keys(paths) as KindName[]);
+  readonly #troubles = new Set<KindName>();
+  #noteSynced: () => void = () => undefined;
+  readonly #synced = new Promise<void>((resolve) => (this.#noteSynced = resolve));
+  #onChange: () => void = () => undefined;
+
+  constructor(options: KubernetesSideOptions) {
+    this.#options = options;
+    this.#writer = new AnnotationWriter({ ...options, view: this.view });
+  }
+
+  /** Resolves when all four lists are there, or the signal aborts. Before, pods that are not known are not gone. */
+  untilSynced(signal: AbortSignal): Promise<void> {
+    return orAborted(this.#synced, signal).catch(() => undefined);
+  }
+
+  /** Calls back when pods, namespaces or stateful sets are other than before. One listener. */
+  listen(onChange: () => void): void {
+    this.#onChange = onChange;
+  }
+
+  /** @param nodes by name, where any of them may be other than before: then these pods are all there are */
+  noteApplied(pods: AppliedPods, nodes?: ReadonlyMap<string, Annotations>): void {
+    if (nodes === undefined) this.#writer.notePods(pods);
+    else this.#writer.noteAll(pods, nodes);
+  }
+
+  /** Once, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { view } = this;
+    await Promise.all([
+      this.#follow('pods', readPod, (...news) => this.#checkPods(view.updatePods(...news)), signal),
+      this.#follow(
+        'namespaces',
+        readNamespace,
+        (...news) => this.#tell(view.updateNamespaces(...news)),
+        signal,
+      ),
+      this.#follow(
+        'statefulSets',
+        readStatefulSet,
+        (...news) => this.#tell(view.updateStatefulSets(...news)),
+        signal,
+      ),
+      this.#follow('nodes', readNode, (...news) => this.#checkNodes(view.updateNodes(...news)), signal),
+    ]);
+    await this.#writer.stop();
+  }
+
+  #follow<T>(
+    kind: KindName,
+    read: (object: ApiObject) => ReadObject<T>,
+    update: (objects: ReadonlyMap<string, ReadObject<T>>, uid?: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, random } = this.#options;
+    const onChange = (objects: ReadonlyMap<string, ReadObject<T>>, uid?: string): void => {
+      update(objects, uid);
+      this.#missing.delete(kind);
+      if (this.#missing.size === 0) this.#noteSynced();
+    };
+    const onTrouble = (error: unknown): void => this.#noteTrouble(kind, error);
+    const options = { client, path: paths[kind], clock, random, read, onChange, onTrouble };
+    // A signal of its own, since Node warns of more than ten listeners of one.
+    return runInformer(options, AbortSignal.any([signal]));
+  }
+
+  #tell(changed: ChangedIds): void {
+    if (changed === undefined || changed.length > 0) this.#onChange();
+  }
+
+  #checkPods(changed: ChangedIds): void {
+    this.#tell(changed);
+    if (changed === undefined) this.#writer.checkAll();
+    else for (const id of changed) this.#writer.checkPod(id);
+  }
+
+  #checkNodes(changed: ChangedIds): void {
+    if (changed === undefined) this.#writer.checkAll();
+    else for (const name of changed) this.#writer.checkNode(name);
+  }
+
+  #noteTrouble(kind: KindName, err: unknown): void {
+    const { log } = this.#options;
+    if (err === undefined) {
+      if (this.#troubles.delete(kind)) log.info({ kind }, 'the API server is followed again');
+    } else if (!this.#troubles.has(kind)) {
+      this.#troubles.add(kind);
+      log.warn({ err, kind }, 'the API server cannot be followed; it is tried again');
+    }
+  }
+}
