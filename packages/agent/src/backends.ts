@@ -1,5 +1,5 @@
 /** The backends of this node. With resource-kinds.ts the only place that joins them. */
-import { createLinuxBackends, type Kernel } from '@podwire/backend-linux';
+import { createLinuxBackends, createUplinkBackend, type Kernel } from '@podwire/backend-linux';
 import type { Backend } from '@podwire/engine';
 import type { NetworkModel } from '@podwire/network-contract';
 import type { AgentConfig } from './config/index.js';
@@ -15,5 +15,5 @@ export async function openBackends(
   if (networks.every(({ model }) => models.get(model)?.bridges === undefined)) return linux;
   // Only here: other nodes have no use for it in their memory.
   const { openSwitchBackends } = await import('./switch-backends.js');
-  return [...linux, ...openSwitchBackends(runDir, [...new Set(bridges)])];
+  return [...linux, ...openSwitchBackends(runDir, [...new Set(bridges)]), createUplinkBackend(kernel)];
 }

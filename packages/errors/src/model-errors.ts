@@ -33,4 +33,11 @@ export const modelErrors = {
       '`podwire get subnets` and `podwire get ips` show who has which addresses. Correct one of the two.',
     cni: 7,
   },
+  UPLINK_NOT_MOVED: {
+    meaning:
+      'The addresses, routes and rules of an interface cannot be moved to the bridge that it joins, or back. They are where they were.',
+    action:
+      'Look at the bridge (`ip link show`, `sysctl net.ipv6.conf.BRIDGE.disable_ipv6`): it must be up, and take IPv6 where the interface has it. The next reconcile tries again.',
+    cni: 113,
+  },
 } as const;

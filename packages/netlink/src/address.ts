@@ -17,14 +17,14 @@ export const IFADDRMSG = 8;
 
 export const IFA_ADDRESS = 1;
 export const IFA_LOCAL = 2;
-const IFA_LABEL = 3;
+export const IFA_LABEL = 3;
 export const IFA_BROADCAST = 4;
 const IFA_CACHEINFO = 6;
 export const IFA_FLAGS = 8;
 const IFA_RT_PRIORITY = 9;
 
 /** ip-address(8) flags, by the bit that IFA_FLAGS has for them. */
-const flagBits = {
+export const addressFlagBits = {
   secondary: 0x01,
   noDad: 0x02,
   optimistic: 0x04,
@@ -39,7 +39,7 @@ const flagBits = {
   stablePrivacy: 0x800,
 } as const;
 
-export type AddressFlag = keyof typeof flagBits;
+export type AddressFlag = keyof typeof addressFlagBits;
 
 /** An address on a link. */
 export interface InterfaceAddressEntry {
@@ -113,7 +113,7 @@ function writeOptions(writer: PayloadWriter, { broadcast, label, flags, metric }
   if (flags !== undefined)
     writer.u32(
       IFA_FLAGS,
-      flags.reduce((bits, flag) => bits | flagBits[flag], 0),
+      flags.reduce((bits, flag) => bits | addressFlagBits[flag], 0),
     );
   if (metric !== undefined) writer.u32(IFA_RT_PRIORITY, metric);
 }
@@ -143,7 +143,9 @@ export function decodeAddress(message: NetlinkMessage): InterfaceAddressEntry | 
 }
 
 function flagNames(bits: number): AddressFlag[] {
-  return (Object.keys(flagBits) as AddressFlag[]).filter((name) => (bits & flagBits[name]) !== 0);
+  return (Object.keys(addressFlagBits) as AddressFlag[]).filter(
+    (name) => (bits & addressFlagBits[name]) !== 0,
+  );
 }
 
 const FOREVER = 0xffffffff;
@@ -170,14 +172,21 @@ export function listAddresses(
   filter: AddressFilter = {},
 ): InterfaceAddressEntry[] {
   const { family, link } = filter;
-  const payload = Buffer.alloc(IFADDRMSG);
-  payload[0] = family === undefined ? AF_UNSPEC : familyNumber(family);
-  payload.writeUInt32LE(link ?? 0, 4);
-  const request = { type: RTM_GETADDR, flags: 0, payload, label: 'list addresses' };
-  const messages = dumpUnless(connection, request, ['ENODEV'], filter.limit);
-  return messages
+  return listAddressMessages(connection, filter)
     .map(decodeAddress)
     .filter((entry) => entry !== undefined)
     .filter((entry) => family === undefined || entry.family === family)
     .filter((entry) => link === undefined || entry.link === link);
+}
+
+/** The same as the kernel wrote them, for {@link repeatAddressRequests}. Others may be among them. */
+export function listAddressMessages(
+  connection: NetlinkConnection,
+  { family, link, limit }: AddressFilter = {},
+): NetlinkMessage[] {
+  const payload = Buffer.alloc(IFADDRMSG);
+  payload[0] = family === undefined ? AF_UNSPEC : familyNumber(family);
+  payload.writeUInt32LE(link ?? 0, 4);
+  const request = { type: RTM_GETADDR, flags: 0, payload, label: 'list addresses' };
+  return dumpUnless(connection, request, ['ENODEV'], limit);
 }

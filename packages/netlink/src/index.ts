@@ -72,6 +72,7 @@ export {
   deleteAddressRequest,
   type InterfaceAddressEntry,
   listAddresses,
+  listAddressMessages,
   type NewAddress,
   replaceAddressRequest,
 } from './address.js';
@@ -91,6 +92,7 @@ export {
   addRouteRequest,
   appendRouteRequest,
   deleteRouteRequest,
+  listRouteMessages,
   listRoutes,
   lookUpRouteRequest,
   type NewNextHop,
@@ -106,11 +108,22 @@ export {
   addRuleRequest,
   decodeRule,
   deleteRuleRequest,
+  listRuleMessages,
   listRules,
   type NewRule,
   type Rule,
   type RuleAction,
 } from './rule.js';
+
+export {
+  type LinkName,
+  repeatAddressRequests,
+  repeatRouteRequest,
+  repeatRuleRequest,
+  type Transfer,
+  withdrawRouteRequest,
+  withdrawRuleRequest,
+} from './transfer.js';
 
 export {
   addNeighbourRequest,

@@ -15,9 +15,11 @@ export const RTA_PRIORITY = 6;
 export const RTA_PREFSRC = 7;
 export const RTA_METRICS = 8;
 export const RTA_MULTIPATH = 9;
+export const RTA_CACHEINFO = 12;
 export const RTA_TABLE = 15;
 export const RTA_MARK = 16;
 export const RTA_VIA = 18;
+export const RTA_EXPIRES = 23;
 export const RTA_NH_ID = 30;
 
 export const RTAX_MTU = 2;

@@ -1,5 +1,5 @@
 import { addressBits, addressToBytes, parseAddress, parsePrefix } from '@podwire/addresses';
-import type { NetlinkConnection, NetlinkRequest } from './connection.js';
+import type { NetlinkConnection, NetlinkMessage, NetlinkRequest } from './connection.js';
 import { type DumpLimit, dumpUnless } from './dump.js';
 import { encodeIp, type Family, familyNumber } from './ip-address.js';
 import { PayloadWriter } from './payload.js';
@@ -163,11 +163,24 @@ export interface RouteFilter extends DumpLimit {
 
 /** The routes of the namespace, filtered by the kernel (strict checking). A table that does not exist is empty. */
 export function listRoutes(connection: NetlinkConnection, filter: RouteFilter = {}): Route[] {
-  const families: readonly Family[] = filter.family === undefined ? [4, 6] : [filter.family];
-  return families.flatMap((family) => dumpRoutes(connection, family, filter));
+  return familiesOf(filter).flatMap((family) =>
+    dumpRoutes(connection, family, filter)
+      .map(decodeRoute)
+      .filter((route) => route !== undefined)
+      .filter((route) => route.family === family && matches(route, filter)),
+  );
 }
 
-function dumpRoutes(connection: NetlinkConnection, family: Family, filter: RouteFilter): Route[] {
+/** The same as the kernel wrote them, for {@link repeatRouteRequest}. Others may be among them. */
+export const listRouteMessages = (
+  connection: NetlinkConnection,
+  filter: RouteFilter = {},
+): NetlinkMessage[] => familiesOf(filter).flatMap((family) => dumpRoutes(connection, family, filter));
+
+const familiesOf = ({ family }: { readonly family?: Family }): readonly Family[] =>
+  family === undefined ? [4, 6] : [family];
+
+function dumpRoutes(connection: NetlinkConnection, family: Family, filter: RouteFilter): NetlinkMessage[] {
   const { table, link, protocol, type } = filter;
   const writer = new PayloadWriter(rt.RTMSG);
   const header = writer.at(0, rt.RTMSG);
@@ -177,10 +190,7 @@ function dumpRoutes(connection: NetlinkConnection, family: Family, filter: Route
   if (table !== undefined) writer.u32(rt.RTA_TABLE, table);
   if (link !== undefined) writer.u32(rt.RTA_OIF, link);
   const request = { type: rt.RTM_GETROUTE, flags: 0, payload: writer.finish(), label: 'list routes' };
-  return dumpUnless(connection, request, ['ENOENT', 'ENODEV'], filter.limit)
-    .map(decodeRoute)
-    .filter((route) => route !== undefined)
-    .filter((route) => route.family === family && matches(route, filter));
+  return dumpUnless(connection, request, ['ENOENT', 'ENODEV'], filter.limit);
 }
 
 function matches(route: Route, { table, link, protocol, type }: RouteFilter): boolean {

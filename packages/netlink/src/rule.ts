@@ -17,17 +17,17 @@ export const FIB_RULE_HDR = 12;
 
 const FRA_DST = 1;
 export const FRA_SRC = 2;
-const FRA_IIFNAME = 3;
+export const FRA_IIFNAME = 3;
 const FRA_GOTO = 4;
 export const FRA_PRIORITY = 6;
 export const FRA_FWMARK = 10;
 const FRA_SUPPRESS_PREFIXLEN = 14;
 export const FRA_TABLE = 15;
 export const FRA_FWMASK = 16;
-const FRA_OIFNAME = 17;
+export const FRA_OIFNAME = 17;
 const FRA_PROTOCOL = 21;
 
-const FIB_RULE_INVERT = 2;
+export const FIB_RULE_INVERT = 2;
 const NO_SUPPRESSION = 0xffffffff;
 
 const actions = { table: 1, goto: 2, nop: 3, blackhole: 6, unreachable: 7, prohibit: 8 } as const;
@@ -160,16 +160,23 @@ export function listRules(
   connection: NetlinkConnection,
   filter: { readonly family?: Family } & DumpLimit = {},
 ): Rule[] {
-  const families: readonly Family[] = filter.family === undefined ? [4, 6] : [filter.family];
-  return families.flatMap((family) => dumpRules(connection, family, filter.limit));
+  return familiesOf(filter).flatMap((family) =>
+    dumpRules(connection, family, filter.limit)
+      .map(decodeRule)
+      .filter((rule) => rule !== undefined)
+      .filter((rule) => rule.family === family),
+  );
 }
 
-function dumpRules(connection: NetlinkConnection, family: Family, limit: number | undefined): Rule[] {
+/** All of them as the kernel wrote them, for {@link repeatRuleRequest}. */
+export const listRuleMessages = (connection: NetlinkConnection): NetlinkMessage[] =>
+  familiesOf({}).flatMap((family) => dumpRules(connection, family));
+
+const familiesOf = ({ family }: { readonly family?: Family }): readonly Family[] =>
+  family === undefined ? [4, 6] : [family];
+
+function dumpRules(connection: NetlinkConnection, family: Family, limit?: number): NetlinkMessage[] {
   const payload = Buffer.alloc(FIB_RULE_HDR);
   payload[0] = familyNumber(family);
-  return connection
-    .dump({ type: RTM_GETRULE, flags: 0, payload, label: 'list rules' }, limit)
-    .map(decodeRule)
-    .filter((rule) => rule !== undefined)
-    .filter((rule) => rule.family === family);
+  return connection.dump({ type: RTM_GETRULE, flags: 0, payload, label: 'list rules' }, limit);
 }

@@ -10,6 +10,7 @@ import type { LinuxResources } from './resources.js';
 import { createRtnetlink } from './rtnetlink/index.js';
 import { rtnetlinkKinds } from './rtnetlink/kinds.js';
 import { createSysctl, sysctlKinds } from './sysctl/index.js';
+import { uplinkKinds } from './uplink/kind.js';
 
 export {
   type Kernel,
@@ -21,6 +22,7 @@ export {
   type Sysctls,
 } from './kernel.js';
 export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+export { createUplinkBackend } from './uplink/index.js';
 export type * from './resources.js';
 export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftables';
 
@@ -31,6 +33,7 @@ export const linuxKinds = {
   ...ethtoolKinds,
   ...nftablesKinds,
   ...conntrackKinds,
+  ...uplinkKinds,
 } satisfies { [K in keyof LinuxResources]: Kind<LinuxResources[K]> };
 
 /** The same for questions about resources, without a kernel. */

@@ -12,6 +12,9 @@ export const entryKey = (kind: string, place: Place, id: string): string => `${k
 export const addressKey = (place: Place, link: string, address: string): string =>
   entryKey('address', place, `${link} ${address}`);
 
+/** Hints name it for every address of a link. */
+export const addressesKey = (link: string): string => `addresses of ${link}`;
+
 /** Hints name it for events in the namespace behind this link of the node. */
 export const behindKey = (link: string): string => `namespace behind ${link}`;
 

@@ -33,3 +33,15 @@ export const isDeletedName = (name: string): boolean => name.startsWith('pwx');
 
 /** Names of Podwire's nftables tables begin with this. */
 export const TABLE_PREFIX = 'podwire';
+
+const UPLINK_ALIAS = 'podwire uplink ';
+
+/**
+ * Alias of a bridge that has the addresses of an uplink, so that they go back before a bridge without owner goes, also
+ * where no file says so.
+ */
+export const uplinkAlias = (uplink: string): string => `${UPLINK_ALIAS}${uplink}`;
+
+/** The uplink that a bridge has the addresses of. */
+export const uplinkOfAlias = (alias = ''): string | undefined =>
+  alias.startsWith(UPLINK_ALIAS) ? alias.slice(UPLINK_ALIAS.length) : undefined;

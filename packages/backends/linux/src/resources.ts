@@ -10,6 +10,7 @@ import type { EthtoolResources } from './ethtool/resources.js';
 import type { NftablesResources } from './nftables/resources.js';
 import type { RtnetlinkResources } from './rtnetlink/resources.js';
 import type { SysctlResources } from './sysctl/resources.js';
+import type { UplinkResources } from './uplink/resources.js';
 
 export type * from './conntrack/resources.js';
 export type * from './nftables/resources.js';
@@ -17,9 +18,16 @@ export type * from './ethtool/resources.js';
 export type { Place } from './places.js';
 export type * from './rtnetlink/resources.js';
 export type * from './sysctl/resources.js';
+export type * from './uplink/resources.js';
 
 export interface LinuxResources
-  extends RtnetlinkResources, SysctlResources, EthtoolResources, NftablesResources, ConntrackResources {}
+  extends
+    RtnetlinkResources,
+    SysctlResources,
+    EthtoolResources,
+    NftablesResources,
+    ConntrackResources,
+    UplinkResources {}
 
 declare module '@podwire/engine' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- this is how it is extended

@@ -10,7 +10,7 @@ import type { BackendSubject, ExchangeLists } from '@podwire/engine/compliance';
 import type { NamespaceIdentity, Owned, Resource } from '@podwire/engine';
 import { nodeResources, podResources, portElement } from '../src/fake/index.js';
 import type { BaseChain, Statement } from '@podwire/nftables';
-import { createLinuxBackends, type Kernel, type NftSet } from '../src/index.js';
+import { createLinuxBackends, createUplinkBackend, type Kernel, type NftSet } from '../src/index.js';
 import { entryKey } from '../src/keys.js';
 
 const place = { family: 'inet', table: 'podwire-rules' } as const;
@@ -64,6 +64,7 @@ const others: readonly Resource[] = [
     mtu: 1400,
   },
   { kind: 'forwarding-entry', in: 'host', link: 'pwvx1', mac: '66:00:00:00:00:09', remote: '192.0.2.9' },
+  { kind: 'uplink-moved', in: 'host', from: 'pwshape1', to: 'pwvx1' },
   { kind: 'link-ready', in: 'host', link: 'pwtest1' },
   { kind: 'link-ready', in: 'pod', link: 'eth0' },
   { kind: 'address', in: 'pod', link: 'eth0', address: 'fe80::9/64', scope: 'link' },
@@ -123,7 +124,10 @@ export function createSubject({ open, namespace, picture }: SubjectOptions): Bac
   return {
     base: { owner: 'node', resources: [...nodeResources, ownTable] },
     owned,
-    backends: () => createLinuxBackends(open()),
+    backends() {
+      const kernel = open();
+      return [...createLinuxBackends(kernel), createUplinkBackend(kernel)];
+    },
     picture,
     exchange,
     replacement: [

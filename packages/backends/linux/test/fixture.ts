@@ -1,5 +1,5 @@
 import { nodeResources, podResources } from '../src/fake/index.js';
-import { createLinuxBackends, openKernel } from '../src/index.js';
+import { createLinuxBackends, createUplinkBackend, openKernel } from '../src/index.js';
 import {
   createEngine,
   type Engine,
@@ -25,7 +25,9 @@ export async function createEngineHost(name: string): Promise<EngineHost> {
   const host = await createPrivateHost({ name });
   const engines: Engine[] = [];
   const start = (options: Partial<EngineOptions> = {}): Engine => {
-    const engine = createEngine({ backends: createLinuxBackends(openKernel(host.namespace)), ...options });
+    const kernel = openKernel(host.namespace);
+    const backends = [...createLinuxBackends(kernel), createUplinkBackend(kernel)];
+    const engine = createEngine({ backends, ...options });
     engines.push(engine);
     return engine;
   };

@@ -10,7 +10,7 @@ import {
   untilSameSnapshot,
 } from '@podwire/testkit';
 import { nodeResources } from '../src/fake/index.js';
-import { createLinuxBackends, openKernel } from '../src/index.js';
+import { createLinuxBackends, createUplinkBackend, openKernel } from '../src/index.js';
 import { call, endpointOf } from './fixture.js';
 import { peerOf, tunnel, tunnelResources } from './tunnel-resources.js';
 import { makeUnderlay } from './tunnels.js';
@@ -20,6 +20,10 @@ const withoutElements = (owned: Owned): Owned => ({
   ...owned,
   resources: owned.resources.filter(({ kind }) => kind !== 'nft-element'),
 });
+const uplink: Owned = {
+  owner: 'uplink',
+  resources: [{ kind: 'uplink-moved', in: 'host', from: 'eth3', to: 'br1' }],
+};
 const peers = [peerOf(12), peerOf(13)].map(withoutElements);
 const vx = tunnel.name;
 const mac = '66:00:00:00:00:0c';
@@ -38,14 +42,19 @@ before(async () => {
     'link add br0 address 02:00:00:00:01:00 type bridge',
     'link add eth1 type ifb',
     'link set eth1 up',
+    'link add eth3 type ifb',
+    'link add br1 type bridge',
+    'link set eth3 up',
+    'link set br1 up',
+    'address add 203.0.113.9/32 dev br1',
   );
-  const backends = createLinuxBackends(kernel);
+  const backends = [...createLinuxBackends(kernel), createUplinkBackend(kernel)];
   engine = createEngine({ backends });
   index = new TouchIndex(engine.kinds);
   feeds = backends
     .flatMap(({ changes = [] }) => changes)
     .map((feed) => ({ place: feed.place, changes: feed.open() }));
-  owners = [node, ...peers, endpointOf(host.addPod(), 1), endpointOf(host.addPod(), 2)];
+  owners = [node, uplink, ...peers, endpointOf(host.addPod(), 1), endpointOf(host.addPod(), 2)];
   for (const owned of owners) index.put(owned);
   assert.deepEqual(failed(await engine.reconcile(owners, call())), []);
 });
@@ -173,6 +182,10 @@ const faults: Readonly<Record<string, readonly [commands: readonly string[][], l
     { owners: ['endpoint:1'] },
   ],
   'a redirection is deleted': [run('tc qdisc del dev pwtest1 ingress'), { owners: ['endpoint:1'] }],
+  'an address is put back onto an uplink': [
+    ip('address add 203.0.113.9/32 dev eth3'),
+    { owners: ['uplink'] },
+  ],
   'forwarding is switched off': [run('sysctl -qw net.ipv4.ip_forward=0'), { owners: ['node'] }],
   'the table is deleted': [
     run('nft delete table inet podwire'),

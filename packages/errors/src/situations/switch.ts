@@ -14,6 +14,26 @@ export const switchSituations = {
       message: '‹there is a flow table=0,priority=100,ip on br0 that is not ours›',
     },
   ],
+  UPLINK_NOT_MOVED: [
+    {
+      site: 'packages/backends/linux/src/uplink/move.ts',
+      message:
+        'what is on ‹eth1› cannot be moved to ‹br-net1›: ‹put an address of eth1 onto br-net1: EACCES (RTNETLINK answers: permission denied); all was put back›',
+    },
+    {
+      site: 'packages/backends/linux/src/uplink/move.ts',
+      message:
+        'what is on ‹eth1› cannot be moved to ‹br-net1›: ‹the route to 10.9.0.0/16 has the next-hop object 7›, which other routes may share',
+      action:
+        'Have the routing daemon add routes without next-hop objects (`ip nexthop`), or take an interface without such routes.',
+    },
+    {
+      site: 'packages/backends/linux/src/uplink/move.ts',
+      message:
+        'what is on ‹eth1› cannot be moved to ‹br-net1›: ‹250000› routes are more than can be moved at once (‹100000›)',
+      action: 'Take an interface with fewer routes.',
+    },
+  ],
   PORT_REFUSED: [
     {
       site: 'packages/backends/ovsdb/src/errors.ts',

@@ -2,7 +2,7 @@ import { compact } from '@podwire/platform';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE } from '../protocol.js';
 import type { NetlinkMessage } from '../connection.js';
 import { addRouteRequest, type NewRoute } from '../route.js';
-import { decodeRoute, type Route } from '../route-decoder.js';
+import { decodeRoute, type NextHop, type Route } from '../route-decoder.js';
 import { RT_TABLE_DEFAULT, RT_TABLE_LOCAL, RT_TABLE_MAIN, type RouteType } from '../route-attributes.js';
 import { FakeErrno } from './errno.js';
 import { resolveHops } from './next-hops.js';
@@ -20,7 +20,8 @@ export function newRoute({ namespace }: FakeContext, message: NetlinkMessage): B
   if (index < 0) insert(namespace, route, flags);
   else if ((flags & NLM_F_EXCL) !== 0) throw new FakeErrno('EEXIST');
   else if ((flags & NLM_F_REPLACE) !== 0) namespace.routes[index] = route;
-  else if (append && route.family === 6) namespace.routes[index] = join(namespace.routes[index]!, route);
+  else if (append && [namespace.routes[index]!, route].every(isJoinable))
+    namespace.routes[index] = join(namespace.routes[index]!, route);
   else appendDistinct(namespace, route);
   return [];
 }
@@ -36,14 +37,25 @@ function appendDistinct(namespace: NamespaceState, route: Route): void {
   namespace.routes.push(route);
 }
 
-/** IPv6 makes one multipath route of those for the same destination. */
+/** IPv6 makes one multipath route of those for the same destination that have gateways. */
+const isJoinable = ({ family, gateway, nextHops }: Route): boolean =>
+  family === 6 && (gateway !== undefined || nextHops !== undefined);
+
 function join(route: Route, added: Route): Route {
   const hops = [route, added].flatMap((part) => part.nextHops ?? [{ ...hopOf(part), weight: 1 }]);
-  const { link: _link, gateway: _gateway, onlink: _onlink, ...rest } = route;
-  return { ...rest, nextHops: hops };
+  if (new Set(hops.map((hop) => JSON.stringify(hop))).size < hops.length) throw new FakeErrno('EEXIST');
+  return withHops(route, hops);
 }
 
-function hopOf({ link, gateway, onlink }: Route) {
+/** IPv6 shows one next hop as a route without others. */
+function withHops(route: Route, hops: readonly NextHop[]): Route {
+  const { link: _link, gateway: _gateway, onlink: _onlink, nextHops: _hops, ...rest } = route;
+  const [only, ...others] = hops;
+  if (route.family === 4 || only === undefined || others.length > 0) return { ...rest, nextHops: hops };
+  return { ...rest, ...hopOf(only) };
+}
+
+function hopOf({ link, gateway, onlink }: Pick<Route, 'link' | 'gateway' | 'onlink'>) {
   return compact({ link, gateway, onlink });
 }
 
@@ -68,7 +80,7 @@ function complete(namespace: NamespaceState, request: Route): Route {
   }
   const route = refuses ? request : resolveHops(namespace, request);
   if (route.family === 4) return route;
-  const { scope: _scope, ...rest } = route;
+  const { scope: _scope, ...rest } = route.nextHops === undefined ? route : withHops(route, route.nextHops);
   return { ...rest, ...(refuses ? { link: 1 } : {}), scope: 'global', metric: route.metric || IPV6_METRIC };
 }
 
@@ -78,12 +90,36 @@ const hasHops = (route: Route): boolean =>
 /** RTM_DELROUTE */
 export function deleteRoute({ namespace }: FakeContext, message: NetlinkMessage): Buffer[] {
   const request = readRequest(message);
-  const candidates = namespace.routes.filter((route) => isMeant(route, request));
-  const first = candidates.sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0))[0];
-  if (first !== undefined) namespace.routes = namespace.routes.filter((route) => route !== first);
-  else throw new FakeErrno('ESRCH', hasTable(namespace, request) ? undefined : 'FIB table does not exist');
+  for (const one of eachHop(request)) deleteOne(namespace, one);
   return [];
 }
+
+/** IPv6 has a route for each next hop. */
+const eachHop = (request: Route): Route[] =>
+  request.family === 4 || request.nextHops === undefined
+    ? [request]
+    : request.nextHops.map((hop) => withHops(request, [hop]));
+
+function deleteOne(namespace: NamespaceState, request: Route): void {
+  const candidates = namespace.routes.filter((route) => isMeant(route, request));
+  const first = candidates.sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0))[0];
+  if (first === undefined)
+    throw new FakeErrno('ESRCH', hasTable(namespace, request) ? undefined : 'FIB table does not exist');
+  const left = leftHops(first, request);
+  namespace.routes = namespace.routes.flatMap((route) => {
+    if (route !== first) return [route];
+    return left.length === 0 ? [] : [withHops(route, left)];
+  });
+}
+
+/** Next hops of an IPv6 route that the request does not mean. */
+function leftHops({ family, nextHops = [] }: Route, request: Route): NextHop[] {
+  const meansAll = request.link === undefined && request.gateway === undefined;
+  return family === 4 || meansAll ? [] : nextHops.filter((hop) => !isHop(hop, request));
+}
+
+const isHop = (hop: Pick<Route, 'link' | 'gateway'>, { link, gateway }: Route): boolean =>
+  [undefined, hop.link].includes(link) && [undefined, hop.gateway].includes(gateway);
 
 function isMeant(route: Route, request: Route): boolean {
   const matches = <K extends keyof Route>(key: K, ...any: (Route[K] | undefined)[]) =>
@@ -96,10 +132,18 @@ function isMeant(route: Route, request: Route): boolean {
     header &&
     matches('protocol', 0) &&
     matches('metric', 0) &&
-    matches('link') &&
-    matches('gateway') &&
+    meansHops(route, request) &&
     matches('preferredSource')
   );
+}
+
+const describeHops = ({ nextHops = [] }: Route): string =>
+  JSON.stringify(nextHops.map(({ link, gateway, weight }) => [link, gateway, weight]));
+
+function meansHops(route: Route, request: Route): boolean {
+  if (request.nextHops !== undefined) return describeHops(route) === describeHops(request);
+  const hops = route.family === 6 ? route.nextHops : undefined;
+  return (hops ?? [route]).some((hop) => isHop(hop, request));
 }
 
 const permanentTables: readonly number[] = [RT_TABLE_DEFAULT, RT_TABLE_MAIN, RT_TABLE_LOCAL];

@@ -5,6 +5,7 @@ import { neighbourCases } from './neighbours.js';
 import { readCases } from './reads.js';
 import { routeCases } from './routes.js';
 import { trafficCases } from './traffic.js';
+import { transferCases } from './transfer.js';
 import { tunnelCases } from './tunnels.js';
 
 export type { Case, Environment } from './environment.js';
@@ -15,6 +16,7 @@ export const complianceCases: readonly Case[] = [
   ...readCases,
   ...addressCases,
   ...routeCases,
+  ...transferCases,
   ...neighbourCases,
   ...tunnelCases,
   ...trafficCases,

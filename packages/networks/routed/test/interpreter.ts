@@ -47,6 +47,8 @@ async function applyOne(resource: Resource, places: Places): Promise<void> {
       throw new Error('the routed model leaves the features of links as they are');
     case 'neighbour-answers':
       throw new Error('the gateway of the routed model needs no answer');
+    case 'uplink-moved':
+      throw new Error('the routed model leaves the uplink as it is');
     case 'forward-accept':
       throw new Error('there is no iptables here');
     default:

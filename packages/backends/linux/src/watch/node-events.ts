@@ -11,7 +11,7 @@ import {
   type NetlinkEvent,
   RT_TABLE_LOCAL,
 } from '@podwire/netlink';
-import { entryKey, linkKey } from '../keys.js';
+import { addressesKey, entryKey, linkKey } from '../keys.js';
 import { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '../marks.js';
 import { onLink } from '../rtnetlink/kind.js';
 import { identifyRoute, identifyRule } from '../rtnetlink/routes.js';
@@ -156,7 +156,10 @@ const isOurTunnel = ({ kind, group }: Link): boolean => kind === 'vxlan' && grou
 
 function readAddress(event: NetlinkEvent, link: Link): State {
   const entry = decodeAddress(event);
-  const keys = [entryKey('address', 'host', onLink(link.name, entry?.address ?? ''))];
+  const keys = [
+    entryKey('address', 'host', onLink(link.name, entry?.address ?? '')),
+    addressesKey(link.name),
+  ];
   if (entry === undefined || event.type === RTM.deleteAddress) return { keys };
   const marked = isOurTunnel(link) || entry.label === ADDRESS_LABEL;
   return { keys, shown: { is: 'address', entry }, marked };
