@@ -9,7 +9,7 @@ export {
   parseExcludeIps,
 } from './kinds/kube-ovn/address-ranges.js';
 export { type GatewayNode, parseGatewayNodes } from './kinds/kube-ovn/gateway-nodes.js';
-export { providerBridge } from './kinds/kube-ovn/provider-network.js';
+export { providerBridge } from './kinds/kube-ovn/annotation-names.js';
 export { findSubnetConflicts, type SubnetConflict } from './kinds/kube-ovn/subnet-conflicts.js';
 export { rangesOf, type SubnetRange } from './kinds/kube-ovn/subnet-ranges.js';
 export { defaultProvider, defaultVpc } from './kinds/kube-ovn/text.js';

@@ -30,7 +30,10 @@ export function chooseUnderlay(
 ): UnderlayView {
   const names = typeof wanted === 'string' ? [wanted] : (wanted ?? []);
   const usable = addresses.filter(({ global, passing }) => global && !passing);
-  const link = host.links.find(({ name }) => name === names[0]) ?? undefined;
+  // An uplink that has joined a bridge is meant with its addresses, which are on the bridge.
+  const link =
+    host.links.find(({ uplink }) => uplink !== undefined && uplink === names[0]) ??
+    host.links.find(({ name }) => name === names[0]);
   if (link !== undefined) return underlayOf(link, usable);
   if (names.length > 0) return namedUnderlay(host, addresses, names);
   return defaultUnderlay(host, usable);

@@ -11,6 +11,9 @@ export interface HostLink {
   readonly own: boolean;
   /** `veth`, `bridge`, …; absent for hardware and the loopback. */
   readonly kind?: string;
+  readonly mac?: string;
+  /** Name of the link whose addresses it has: a bridge that an uplink has joined. */
+  readonly uplink?: string;
 }
 
 export interface HostAddress {

@@ -1,6 +1,12 @@
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL } from '@podwire/backend-linux';
+import {
+  ADDRESS_LABEL,
+  isMarkedForDeletion,
+  LIVE_GROUP,
+  ROUTE_PROTOCOL,
+  uplinkOfAlias,
+} from '@podwire/backend-linux';
 import { hasCode } from '@podwire/linux';
 import {
   type Link,
@@ -84,12 +90,12 @@ function readHostAddresses(connection: NetlinkConnection): HostAddress[] {
 }
 
 function toHostLink(
-  { index, name, mtu = 0, up, hardwareType, group, kind }: Link,
+  { index, name, mtu = 0, up, hardwareType, group, kind, mac, alias }: Link,
   ownLinks: ReadonlySet<string>,
 ): HostLink {
   const own = group === LIVE_GROUP || isMarkedForDeletion({ group }) || ownLinks.has(name);
   const loopback = hardwareType === loopbackType;
-  return { index, name, mtu, up, loopback, own, ...compact({ kind }) };
+  return { index, name, mtu, up, loopback, own, ...compact({ kind, mac, uplink: uplinkOfAlias(alias) }) };
 }
 
 function isDefault({ destination, table }: Route): boolean {

@@ -16,6 +16,7 @@ import { applyAtOnce, type Change } from '@podwire/planner';
 import { compact, Semaphore } from '@podwire/platform';
 import type { Network } from '../networks.js';
 import { type AddressUse, describeDoubled, describeTaken, usesOfHost } from './address-uses.js';
+import { findChangedLinks, type HostLinks, readHostLinks } from './host-links.js';
 import { discoverMtu, type HostView, lacksIPv4 } from './host-view.js';
 import { nodeDerivations, planNode, withoutBlocks } from './node-plan.js';
 import type { RouterHistory } from './router-history.js';
@@ -58,6 +59,7 @@ export class NodeState {
   /** Looked for once: a node has as many links as pods, and an ADD asks several times. */
   #hostMtu: number;
   #hostUses: readonly AddressUse[];
+  #hostLinks: HostLinks;
   #warned = new Set<string>();
   /** Drift asks for the list at each look, and compares it by its identity. */
   #planned: { readonly inputs: readonly unknown[]; readonly owned: Owned } | undefined;
@@ -72,11 +74,16 @@ export class NodeState {
     this.#host = options.readHost();
     this.#hostMtu = discoverMtu(this.#host);
     this.#hostUses = usesOfHost(this.#host);
+    this.#hostLinks = readHostLinks(this.#host);
     options.desired.register({
       kind: scope,
       plan: (_, read) => planNode(read('sides'), read('other-pools')),
       ownerOf: () => owner,
-      sources: { sides: () => this.#readSides(), 'other-pools': () => this.#readOtherPools() },
+      sources: {
+        sides: () => this.#readSides(),
+        'other-pools': () => this.#readOtherPools(),
+        'host-link': (name) => this.#hostLinks.get(name),
+      },
       derivations: nodeDerivations,
     });
     this.noteUses();
@@ -105,7 +112,14 @@ export class NodeState {
     this.#hostMtu = discoverMtu(host);
     this.#router = routerHistory?.look(familiesOf(networks, host));
     this.#hostUses = usesOfHost(host);
+    this.#noteHostLinks(readHostLinks(host));
     this.noteUses();
+  }
+
+  #noteHostLinks(links: HostLinks): void {
+    const changed = findChangedLinks(this.#hostLinks, links);
+    this.#hostLinks = links;
+    this.#options.desired.planner.noteChanged(changed.map((name) => `host-link/${name}` as const));
   }
 
   /** Notes that the addresses of others in the cluster have changed. */

@@ -41,6 +41,13 @@ const addresses = [
 ];
 
 describe('the underlay', () => {
+  test('a link that is named is meant with its addresses, also where they are on the bridge that it has joined', () => {
+    const bridge = { ...link(9, 'br-net1'), uplink: 'eth0' };
+    const moved = { ...host, links: [...host.links, bridge] };
+    const found = chooseUnderlay(moved, [address(9, '192.0.2.9/24')], 'eth0');
+    expect(found).toEqual({ link: 'br-net1', mtu: 1491, ipv4: '192.0.2.9/24' });
+  });
+
   test('by default: the first lasting addresses of the uplink', () => {
     expect(chooseUnderlay(host, addresses, undefined)).toEqual({
       link: 'eth0',

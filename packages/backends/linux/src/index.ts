@@ -21,7 +21,14 @@ export {
   openKernel,
   type Sysctls,
 } from './kernel.js';
-export { ADDRESS_LABEL, isMarkedForDeletion, LIVE_GROUP, ROUTE_PROTOCOL, TABLE_PREFIX } from './marks.js';
+export {
+  ADDRESS_LABEL,
+  isMarkedForDeletion,
+  LIVE_GROUP,
+  ROUTE_PROTOCOL,
+  TABLE_PREFIX,
+  uplinkOfAlias,
+} from './marks.js';
 export { createUplinkBackend } from './uplink/index.js';
 export type * from './resources.js';
 export { type LoggedPacket, openPacketLog, type PacketLog } from '@podwire/nftables';

@@ -220,6 +220,20 @@ describe('rows of others', () => {
     expect(JSON.stringify(at.picture())).not.toContain('br0');
   });
 
+  test('go with a bridge of ours where ovn-controller has made them there', async () => {
+    const at = createFakeSwitch();
+    const { engine, client } = open(at);
+    await engine.apply(node, call());
+    await addForeignPort(connect(at), 'patch-net-to-br-int');
+    const ids = { 'ovn-localnet-port': 'net' };
+    const where = [['name', '==', 'patch-net-to-br-int']] as const;
+    await client.transact([
+      { op: 'mutate', table: 'Port', where, mutations: [['external_ids', 'insert', ids]] },
+    ]);
+    await engine.remove(node, call());
+    expect(JSON.stringify(at.picture())).not.toContain('br0');
+  });
+
   test('keep their pairs in external_ids of ours', async () => {
     const at = createFakeSwitch();
     const { engine, client } = open(at);

@@ -197,6 +197,13 @@ export interface NodeIdentity {
 /** Facts of a node that only models understand: short texts by name. */
 export type PublishedFacts = Readonly<Record<string, string>>;
 
+/** A link of the node, as of the last look. */
+export interface HostLinkFact {
+  readonly mac: string;
+  /** bytes */
+  readonly mtu: number;
+}
+
 /** One network of this node: its model, and the node as the model sees it. */
 export interface NetworkSide {
   readonly model: NetworkModel;
@@ -210,6 +217,8 @@ declare module '@podwire/planner' {
     sides: readonly NetworkSide[];
     /** The same without the node's blocks: no path to a peer depends on them. */
     'sides-for-peers': readonly NetworkSide[];
+    /** By the name of a link of the node, which is neither Podwire's nor the loopback. */
+    'host-link': HostLinkFact | undefined;
     /** Pools of networks that this node does not have. */
     'other-pools': readonly PoolView[];
     /** Names of the other nodes; none outside clusters. */

@@ -4,6 +4,7 @@ import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { MODEL, NODE_LINK } from './names.js';
 import { mirrorScopes } from './node/mirror.js';
+import { providerScopes } from './node/provider.js';
 import { gatewayScopes } from './node/scopes.js';
 import { objects } from './objects.js';
 import { optionsSchema, settings } from './options.js';
@@ -25,7 +26,7 @@ export const createOvnModel = (): NetworkModel => ({
   podMtu,
   diagnose: () => [],
   settings,
-  scopes: [gatewayScopes, mirrorScopes],
+  scopes: [gatewayScopes, mirrorScopes, providerScopes],
   objects,
   bridges: [],
 });

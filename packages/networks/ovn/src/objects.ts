@@ -38,8 +38,18 @@ export interface SubnetFact {
   readonly exit?: Pick<GatewaySubnet, 'through' | 'outgoing'>;
 }
 
+/** A ProviderNetwork that a node has. */
+export interface ProviderFact {
+  /** The interface of each node that {@link custom} does not name. */
+  readonly interface: string;
+  readonly custom: readonly { readonly interface: string; readonly nodes: readonly string[] }[];
+}
+
 declare module '@podwire/planner' {
   interface FactKinds {
+    /** ProviderNetworks that this node is not excluded from. */
+    'ovn-provider-network': ProviderFact | undefined;
+    'ovn-provider-networks': ReadonlySet<string>;
     /** By the logical port, of pods and nodes whose IP object names this node: `web.shop`, `node-one`. */
     'ovn-ip': IpFact | undefined;
     'ovn-node-subnet': SubnetFact | undefined;
@@ -75,6 +85,14 @@ interface SubnetObject {
   };
 }
 
+interface ProviderNetworkObject {
+  readonly spec: {
+    readonly defaultInterface: string;
+    readonly customInterfaces: readonly { readonly interface: string; readonly nodes: readonly string[] }[];
+    readonly excludeNodes: readonly string[];
+  };
+}
+
 const apiVersion = 'kubeovn.io/v1';
 const defaultVpc = 'ovn-cluster';
 
@@ -101,6 +119,14 @@ export const objects: readonly ObjectFacts[] = [
       checksGateway: !spec.disableGatewayCheck,
       ...compact({ mtu: spec.mtu }),
       ...(spec.vpc === defaultVpc && spec.vlan === '' ? { exit: readExit(spec) } : {}),
+    }),
+  },
+  {
+    ...{ fact: 'ovn-provider-network', names: 'ovn-provider-networks', apiVersion, kind: 'ProviderNetwork' },
+    isOfNode: ({ spec: { excludeNodes } }: ProviderNetworkObject, node) => !excludeNodes.includes(node),
+    read: ({ spec }: ProviderNetworkObject): ProviderFact => ({
+      interface: spec.defaultInterface,
+      custom: spec.customInterfaces,
     }),
   },
 ];

@@ -20,6 +20,8 @@ export interface TableDescription {
   readonly reports?: readonly string[];
   /** Keys of `external_ids` that are reports. */
   readonly reportedPairs?: readonly string[];
+  /** Key of `external_ids` by which another program knows rows that it makes in ours: they go with ours. */
+  readonly madeBeside?: string;
 }
 
 export interface ParentDescription {

@@ -14,7 +14,7 @@ import { differenceOfPairs, ownPairs } from './external-ids.js';
 import { describeFound, differingColumns, type FoundRow } from './found.js';
 import { Memberships, type Place } from './memberships.js';
 import { writtenValue } from './values.js';
-import { type AnyRow, markOf, nameOf, uuidFor, type View } from './view.js';
+import { type AnyRow, markOf, nameOf, pairsOf, uuidFor, type View } from './view.js';
 
 /** Something to do with one resource; `S` is what the caller knows it by. */
 export interface Step<S = unknown> {
@@ -238,10 +238,15 @@ class Planner<S> {
     for (const [child, column] of childColumnsOf(this.#view.tables, table))
       for (const uuid of row[column] as ReadonlySet<string>) {
         const other = this.#view.get(child, uuid);
-        if (other !== undefined && markOf(other) === undefined)
+        if (other !== undefined && markOf(other) === undefined && !this.#isMadeBeside(child, other))
           return `${this.#view.tables[child]!.word} ${this.#view.nameBehind(child, uuid)}`;
       }
     return undefined;
+  }
+
+  #isMadeBeside(table: string, row: AnyRow): boolean {
+    const { madeBeside } = this.#view.tables[table]!;
+    return madeBeside !== undefined && pairsOf(row).has(madeBeside);
   }
 
   #fail(step: Step<S>, error: unknown): void {

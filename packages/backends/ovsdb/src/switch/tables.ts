@@ -6,6 +6,9 @@ export const SWITCH = 'ovs';
 /** Key of `external_ids` of an interface: ovn-controller writes `true` (ovn-controller(8)). */
 export const INSTALLED = 'ovn-installed';
 
+/** Key of `external_ids` of a patch port that ovn-controller makes in a bridge of its mappings (ovn-controller(8)). */
+const LOCALNET_PORT = 'ovn-localnet-port';
+
 /** The tables of Open vSwitch (ovs-vswitchd.conf.db(5)) in which our resources are. */
 export const switchDatabase: DatabaseDescription = {
   database: 'Open_vSwitch',
@@ -37,6 +40,7 @@ export const switchDatabase: DatabaseDescription = {
     Port: {
       word: 'port',
       name: 'name',
+      madeBeside: LOCALNET_PORT,
       parents: [{ table: 'Bridge', column: 'ports' }],
       groups: { table: 'Mirror', column: 'select_dst_port' },
       columns: [

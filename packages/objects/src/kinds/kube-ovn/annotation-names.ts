@@ -53,3 +53,6 @@ export const ipAnnotations = {
   podUid: 'podwire/pod-uid',
   statefulSet: 'podwire/stateful-set',
 } as const;
+
+/** The name of the bridge that a provider network has on each of its nodes. */
+export const providerBridge = (network: string): string => `br-${network}`;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineKind } from '../define-kind.js';
 import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { named } from '../shared/text.js';
+import { providerBridge } from './annotation-names.js';
 import { nodeConditions, statusNames } from './conditions.js';
 import { addProblems, apiVersion, objectName, type Problem, showValue, uniqueList } from './text.js';
 
@@ -14,9 +15,6 @@ const networkRule: NameRule = {
 };
 
 export const networkName = named(networkRule);
-
-/** The name of the bridge that a network has on each of its nodes. */
-export const providerBridge = (network: string): string => `br-${network}`;
 
 /** Bridges of these names are there for something else. */
 const takenNames: ReadonlyMap<string, string> = new Map([
