@@ -51,6 +51,14 @@ describe('a pod', () => {
     expect(change).not.toHaveProperty(['annotations', 'ovn.kubernetes.io/logical_router']);
   });
 
+  it('is told why in words that fit into its record, whatever it asks for', () => {
+    const asked = asking({ subnet: 'x'.repeat(16_340) });
+    const [refusal] = planAddresses(clusterOf({ pods: [podOf('shop/web', { annotations: asked })] })).changes;
+    const { annotations } = refusal as { annotations: Record<string, string> };
+    expect(annotations['podwire/problem']).toMatch(/^OVN_CONFLICT: /);
+    expect(annotations['podwire/problem']).toHaveLength(1_000);
+  });
+
   it('without addresses is told why, once, and no more when it has some', () => {
     const waiting = podOf('shop/web', { annotations: asking({ addresses: '192.0.2.77' }) });
     const [refusal] = planAddresses(clusterOf({ pods: [waiting] })).changes;

@@ -264,3 +264,11 @@ it('answers a node with its end of the subnet join', async () => {
       ...{ cidr: '100.64.0.0/16', gateway: '100.64.0.1', logical_switch: 'join', port_name: 'node-n1' },
     });
 });
+
+it('a pod that asks for what no subnet can be called does not keep others waiting', async () => {
+  const cluster = await createCluster();
+  cluster.addPod('web', { annotations: { [`${prefix}logical_switch`]: 'x'.repeat(16_340) } });
+  cluster.addPod('other');
+  cluster.follow();
+  await expect.poll(() => cluster.listIps()).toContain('other.shop');
+});

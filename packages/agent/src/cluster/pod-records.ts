@@ -45,6 +45,8 @@ export class PodRecords {
   readonly #held = new Map<string, Held>();
   /** Annotations of records when pods asked, by NAMESPACE/NAME, until their answers are noted. */
   readonly #asked = new Map<string, Annotations>();
+  /** UIDs of pods of the API server, by NAMESPACE/NAME: where their records are gone, the controller has deleted them. */
+  readonly #ofController = new Map<string, string>();
   readonly #locks = new KeyedMutex();
   readonly #queue: Workqueue<string>;
 
@@ -79,7 +81,9 @@ export class PodRecords {
       const isKnown = found?.record.uid === record.uid;
       if (!isKnown) {
         const isOther = (present: OvnPodRecord | undefined): boolean => present?.uid !== record.uid;
-        this.#asked.set(id, (await this.#write(record, isOther, signal)).annotations);
+        const present = await this.#write(record, isOther, signal);
+        this.#asked.set(id, present.annotations);
+        if (present.source !== undefined) this.#ofController.set(id, record.uid);
       }
       this.#note(owner, isKnown ? found.record : record);
     });
@@ -108,7 +112,8 @@ export class PodRecords {
         const record = item.key === key ? this.#read(item) : undefined;
         if (record?.uid === uid && hasAnswer(record.annotations)) return record.annotations;
       }
-    throw signal.reason;
+    signal.throwIfAborted();
+    throw new PodwireError('STORE_UNAVAILABLE', `the watch of ${key} has ended`);
   }
 
   /** The reason why the pod has no addresses yet, in words that begin with a code; undefined where none is known. */
@@ -119,12 +124,20 @@ export class PodRecords {
     return record?.uid === uid ? record.annotations[problemAnnotation] : undefined;
   }
 
-  /** The UID of a pod that the API server has; undefined where the controller follows none, or has not seen the pod. */
+  /**
+   * The UID of a pod that the API server has; undefined where the controller follows none, or has not seen the pod.
+   * @throws PodwireError POD_UNALLOCATED: as far as is known, the pod under this name is on another node, or here already
+   */
   async findUid(namespace: string, name: string, signal: AbortSignal): Promise<string | undefined> {
-    const { store, keys } = this.#options;
+    const { store, keys, nodeName } = this.#options;
     const item = await store.get(keys.ovnPod(namespace, name), { signal });
     const record = item === undefined ? undefined : this.#read(item);
-    return record?.source === undefined ? undefined : record.uid;
+    if (record?.source === undefined) return undefined;
+    const isHere = this.#held.get(idOf(record))?.record.uid === record.uid;
+    if (record.node === nodeName && !isHere) return record.uid;
+    const place = isHere ? 'has a sandbox here already' : `is on node ${record.node}`;
+    const message = `pod ${namespace}/${name} ${place}, as far as the controller knows`;
+    throw new PodwireError('POD_UNALLOCATED', message);
   }
 
   /** Notes a pod that has its addresses; a record that the store has lost is written again. */
@@ -141,6 +154,7 @@ export class PodRecords {
       else {
         this.#held.delete(id);
         this.#asked.delete(id);
+        this.#ofController.delete(id);
         this.#queue.add(id);
       }
     }
@@ -176,7 +190,8 @@ export class PodRecords {
       const held = this.#held.get(id);
       if (held === undefined) await this.#delete(id, signal);
       // A pod that has this name on another node by now has a record of its own.
-      else await this.#write(held.record, (present) => present === undefined, signal);
+      else if (this.#ofController.get(id) !== held.record.uid)
+        await this.#write(held.record, (present) => present === undefined, signal);
     });
   }
 

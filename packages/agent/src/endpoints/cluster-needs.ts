@@ -224,10 +224,7 @@ function isAnswered(
   answer: Readonly<Record<string, string>>,
 ): boolean {
   try {
-    const attachment = model.resolve!(request.pod, view, desired.read);
-    return Object.entries(model.assigned!.askFor(attachment)).every(
-      ([name, value]) => answer[name] === value,
-    );
+    return model.assigned!.isAnswer(model.resolve!(request.pod, view, desired.read), answer);
   } catch (error) {
     if (isUndecided(error)) return false;
     throw error;

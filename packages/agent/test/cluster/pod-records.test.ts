@@ -186,3 +186,33 @@ test('what is deleted while the store is away is deleted when it is back', async
   store.restore();
   await vi.waitFor(async () => expect(await read(store)).toBeUndefined(), { timeout: 30_000 });
 });
+
+test.each([
+  ['on another node', 'two', false, 'is on node two'],
+  ['with a sandbox here', 'one', true, 'has a sandbox here already'],
+])('the UID of a pod of the API server is not taken for a pod %s', async (_, node, isHere, words) => {
+  const store = createStore();
+  const records = createNode(store);
+  await put(store, { ...record('u1'), node, source: 'kubernetes' });
+  if (isHere) await records.ask(endpoint('a'), record('u1'), signal);
+  await expect(records.findUid('shop', 'web', signal)).rejects.toMatchObject({
+    code: 'POD_UNALLOCATED',
+    message: `pod shop/web ${words}, as far as the controller knows`,
+  });
+});
+
+test('a record that the controller has deleted is not written again', async () => {
+  const store = createStore();
+  const records = createNode(store);
+  await put(store, { ...record('u1'), node: 'one', source: 'kubernetes' });
+  await records.ask(endpoint('a'), record('u1'), signal);
+  await store.delete(key);
+  await store.put(
+    keys.ovnPod('shop', 'own'),
+    encodeObject(ovnPodKind, { ...record('u2'), name: 'own', node: 'one' }),
+  );
+  records.compareSoon();
+  await vi.waitFor(async () => expect(await store.get(keys.ovnPod('shop', 'own'))).toBeUndefined());
+  await records.ask(endpoint('b'), record('u1'), signal);
+  expect(await read(store)).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 /** Annotations of Kube-OVN: what pods ask for, and what the controller answers. */
 import {
   annotationNames,
+  answeringAnnotations,
   isOvnAnnotation,
   parseRate,
   problemAnnotation,
@@ -60,14 +61,9 @@ export const writeAllocation = ({
 });
 
 const { subnet, addresses, mac, nicType } = annotationNames;
-const { cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port } = annotationNames;
 
-/** Those that no pod asks for anything by: one that brings `allocated` would have given itself its addresses. */
-const answers: ReadonlySet<string> = new Set([
-  ...[cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port],
-]);
 /** With those that are asked for and answered. */
-const answered: ReadonlySet<string> = new Set([...answers, subnet, addresses, mac, nicType]);
+const answered: ReadonlySet<string> = new Set([...answeringAnnotations, subnet, addresses, mac, nicType]);
 
 const select = (all: Annotations, isWanted: (name: string) => boolean): Annotations =>
   Object.fromEntries(Object.entries(all).filter(([name]) => isWanted(name)));
@@ -77,7 +73,7 @@ export const selectAnnotations = (all: Annotations): Annotations => select(all, 
 
 /** Those by which a pod asks for something. */
 export const readAsked = (all: Annotations): Annotations =>
-  select(all, (name) => isOvnAnnotation(name) && !answers.has(name));
+  select(all, (name) => isOvnAnnotation(name) && !answeringAnnotations.has(name));
 
 export const selectAnswers = (all: Annotations): Annotations => select(all, (name) => answered.has(name));
 

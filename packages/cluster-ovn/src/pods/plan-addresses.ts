@@ -21,6 +21,9 @@ import type {
 import { nodeOwner, podOwner } from './owners.js';
 import { ipOfNode, ipOfPod } from './pod-ip.js';
 
+/** Characters. */
+const longestProblem = 1_000;
+
 /**
  * Plans the changes after which every node has an end of the subnet `join`, every pod that is not over has addresses, and IP objects say
  * so. In a cluster in which they were made there are none. What has addresses keeps them.
@@ -104,7 +107,9 @@ export class AddressPlanner {
   }
 
   /** On the pod's record, where its node looks for the reason. */
-  #tell({ namespace, name, uid, annotations }: PodObject, problem: string): void {
+  #tell({ namespace, name, uid, annotations }: PodObject, words: string): void {
+    // It may quote what a pod asks for, and has to fit into the record.
+    const problem = words.slice(0, longestProblem);
     if (annotations[problemAnnotation] === problem) return;
     this.#changes.push({
       ...{ type: 'annotate', what: 'pod', id: `${namespace}/${name}`, uid },

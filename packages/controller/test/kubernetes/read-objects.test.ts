@@ -107,3 +107,14 @@ it('reads the subnet of a namespace, and annotations of a node', () => {
   const own = { [`${prefix}logical_switch`]: 'blue' };
   expect(readNode(object)).toEqual({ id: 'one', object: { id: 'one', uid: 'u1', annotations: own } });
 });
+it('takes no name of a subnet from a namespace that is too long for one', () => {
+  const named = (length: number) => {
+    const annotations = { [`${prefix}logical_switch`]: 'x'.repeat(length) };
+    return readNamespace(versioned({ metadata: { name: 'shop', annotations } }));
+  };
+  expect(named(253).object?.subnet).toHaveLength(253);
+  expect(named(254)).toEqual({
+    id: 'shop',
+    problem: 'metadata.annotations.ovn.kubernetes.io/logical_switch: must have 253 characters at most',
+  });
+});

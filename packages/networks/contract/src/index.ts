@@ -277,6 +277,8 @@ export interface AssignedAddresses {
   of(attachment: Attachment): readonly LeaseRecord[];
   /** Annotations by which a pod asks for what it has already. */
   askFor(attachment: Attachment): Annotations;
+  /** True if what the pod has been resolved to is what the controller has answered. @param answer annotations of the pod's record */
+  isAnswer(attachment: Attachment, answer: Annotations): boolean;
 }
 
 /** Subnets that objects of the cluster give to nodes. */

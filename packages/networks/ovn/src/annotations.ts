@@ -3,6 +3,7 @@ import { PodwireError } from '@podwire/errors';
 import type { AddressRequest, Annotations, Bandwidth } from '@podwire/network-contract';
 import {
   annotationNames,
+  answeringAnnotations,
   formatRate,
   isOvnAnnotation,
   parseRate,
@@ -10,15 +11,14 @@ import {
 } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
 
-/** A pod that brings these would have given itself its addresses. */
-const answers: ReadonlySet<string> = new Set([annotationNames.isAllocated, annotationNames.isRouted]);
-
 /**
  * Annotations by which a pod asks for something. They come before the addresses, the MAC and the rates that its runtime asks for.
  * @throws PodwireError REQUEST_INVALID for what is no rate
  */
 export function askFor({ annotations, addresses, mac, bandwidth }: AddressRequest): Annotations {
-  const own = Object.entries(annotations).filter(([name]) => isOvnAnnotation(name) && !answers.has(name));
+  const own = Object.entries(annotations).filter(
+    ([name]) => isOvnAnnotation(name) && !answeringAnnotations.has(name),
+  );
   checkRates(annotations);
   return {
     ...(addresses.length === 0 ? {} : { [annotationNames.addresses]: addresses.join(',') }),

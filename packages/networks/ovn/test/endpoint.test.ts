@@ -300,3 +300,20 @@ test('a Subnet is a fact with lengths and gateways', () => {
   };
   expect(ofSubnet(both)).toMatchObject({ ranges, checksGateway: false });
 });
+
+test.each([
+  ['all of it, however its rates are written', {}, true],
+  ['another subnet', { logical_switch: 'blue' }, false],
+  ['another address', { ip_address: '10.16.0.6,fd00:10:16::5' }, false],
+  ['another MAC address', { mac_address: '00:00:00:11:22:34' }, false],
+  ['no address yet', { ip_address: '' }, false],
+])('a pod has what is answered where the record says %s: %o is %s', (_, change, isAnswer) => {
+  const own = {
+    ...{ logical_switch: 'ovn-default', ip_address: addresses.join(','), mac_address: ip.mac },
+    ...{ egress_rate: '10.0', ...change },
+  };
+  const names = Object.entries(own).map(([name, value]) => [`ovn.kubernetes.io/${name}`, value] as const);
+  const rated = { ...ip, rates: { egressRate: 10_000_000 } };
+  const resolved = model.resolve!(pod, network, readOf({ ...facts, 'ovn-ip/web.shop': rated }));
+  expect(model.assigned!.isAnswer(resolved, Object.fromEntries(names))).toBe(isAnswer);
+});

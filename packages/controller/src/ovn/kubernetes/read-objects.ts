@@ -17,7 +17,8 @@ const longestAnnotations = 16_384;
 /** The UID of a static pod on its node (the kubelet's own annotation), for which the API server has a mirror. */
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-const text = z.string().max(253);
+const longestName = 253;
+const text = z.string().max(longestName);
 const metadata = z.object({
   name: text,
   uid: z.string().min(1).max(128),
@@ -46,8 +47,16 @@ export const readPod = (object: ApiObject): ReadObject<KubernetesPod> => read(po
 export const readNamespace = (object: ApiObject): ReadObject<KubernetesNamespace> =>
   read(named, object, ({ metadata: { name: id, annotations } }) => ({
     id,
-    ...compact({ subnet: annotations?.[annotationNames.subnet] }),
+    ...compact({ subnet: requireName(annotations?.[annotationNames.subnet]) }),
   }));
+
+/** @throws RangeError for what no Subnet is called */
+function requireName(subnet: string | undefined): string | undefined {
+  if (subnet === undefined || subnet.length <= longestName) return subnet;
+  throw new RangeError(
+    `metadata.annotations.${annotationNames.subnet}: must have ${longestName} characters at most`,
+  );
+}
 
 export const readStatefulSet = (object: ApiObject): ReadObject<StatefulSet> =>
   read(statefulSet, object, ({ metadata: { namespace, name, deletionTimestamp }, spec, status }) => ({

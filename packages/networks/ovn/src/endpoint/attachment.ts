@@ -82,4 +82,11 @@ export const assigned: AssignedAddresses = {
     ...writeRates(port!.rates),
     ...(port!.isMirrored === true ? { [annotationNames.mirror]: 'true' } : {}),
   }),
+  // Rates are what people have written, `10.0`; and a family that its subnet has not any more is left out.
+  isAnswer({ port }, answer) {
+    const given = answer[annotationNames.addresses]?.split(',') ?? [];
+    const isSame =
+      port!.subnet === answer[annotationNames.subnet] && port!.mac === answer[annotationNames.mac];
+    return isSame && port!.addresses.every(({ address }) => given.includes(address));
+  },
 };

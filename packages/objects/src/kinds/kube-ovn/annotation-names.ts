@@ -29,6 +29,13 @@ export const annotationNames = {
   port: `${prefix}port_name`,
 } as const;
 
+const { cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port } = annotationNames;
+
+/** Those that no pod asks for anything by: one that brings `allocated` would have given itself its addresses. */
+export const answeringAnnotations: ReadonlySet<string> = new Set([
+  ...[cidr, gateway, router, networkType, vlan, provider, isAllocated, isRouted, port],
+]);
+
 /** The reason why a pod has no addresses yet, on its record. */
 export const problemAnnotation = 'podwire/problem';
 
