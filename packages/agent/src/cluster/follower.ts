@@ -3,10 +3,11 @@ import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
 import { machineLabel, type Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
 import { describeError } from '@podwire/errors';
-import type { TunnelView, UnderlayView } from '@podwire/network-contract';
+import type { NodeNow, TunnelView, UnderlayView } from '@podwire/network-contract';
 import { compact, pause, withDeadline } from '@podwire/platform';
 import { allocatesFromPools, type Network } from '../networks.js';
 import type { HostView } from '../node/host-view.js';
+import { readScopeState } from '../node/model-scopes.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
@@ -23,6 +24,8 @@ export interface FollowerOptions extends MemberOptions {
   readonly others: Pick<OthersAddresses, 'uses'>;
   readonly registration: Registration;
   readonly subnetsOf: (network: Network) => readonly string[];
+  /** Facts of this node's object, as the store has them; undefined also while that is not known. */
+  readonly storedFacts: () => Node['facts'];
   /** Aborts when the agent stops. */
   readonly stopped: AbortSignal;
   /** An address for tunnels was provided, or was not. */
@@ -107,7 +110,7 @@ export class ClusterFollower {
   resume(parts: FollowingParts): void {
     this.#applyPools(parts);
     this.#applyBlocks(parts);
-    this.#modelFacts = collectFacts(parts);
+    this.#modelFacts = this.#collectFacts(parts);
     adoptTunnel(parts.networks, this.#identity.tunnel, this.#options.world.clock.now());
     this.#noteTunnel({}, this.#identity.tunnel);
   }
@@ -117,7 +120,12 @@ export class ClusterFollower {
     this.#applyPools(parts);
     this.#applyBlocks(parts);
     this.#applyTunnel(parts);
-    this.#modelFacts = collectFacts(parts);
+    this.publish(parts);
+  }
+
+  /** Facts that models publish by now, as far as they are others than before. */
+  publish(parts: FollowingParts): void {
+    this.#modelFacts = this.#collectFacts(parts);
     this.#publish();
   }
 
@@ -240,6 +248,22 @@ export class ClusterFollower {
     }
   }
 
+  /** Facts that the models of this node's networks publish; undefined where there are none. */
+  #collectFacts({ networks, node }: FollowingParts): Node['facts'] {
+    const known = this.#modelFacts ?? this.#options.storedFacts();
+    const published = networks.flatMap((network) => {
+      const { name } = network.model;
+      const facts = network.model.publish?.(node.view(network), this.#readNow(known?.[name]));
+      return facts === undefined || Object.keys(facts).length === 0 ? [] : [[name, facts] as const];
+    });
+    return published.length === 0 ? undefined : Object.fromEntries(published);
+  }
+
+  #readNow(before: NodeNow['before'] = {}): NodeNow {
+    const { desired } = this.#options;
+    return { read: desired.read, stateOf: (scope) => readScopeState(desired, scope), before };
+  }
+
   /** Not without the tunnel address: peers would remove their routes to the node, and add them again a moment later. */
   #publish(): void {
     if (this.#isIncomplete) return;
@@ -250,15 +274,6 @@ export class ClusterFollower {
     this.#published = text;
     this.#options.registration.publish(node);
   }
-}
-
-/** Facts that the models of this node's networks publish; undefined where there are none. */
-function collectFacts({ networks, node }: FollowingParts): Node['facts'] {
-  const published = networks.flatMap((network) => {
-    const facts = network.model.publish?.(node.view(network));
-    return facts === undefined ? [] : [[network.model.name, facts] as const];
-  });
-  return published.length === 0 ? undefined : Object.fromEntries(published);
 }
 
 /** Those that lie in pools of the network. */

@@ -123,9 +123,9 @@ class StoreMember implements ClusterMember {
       identity,
       addressing: this.addressing,
       pools: this.pools,
-      others: this.#others,
-      registration: this.registration,
+      ...{ others: this.#others, registration: this.registration },
       subnetsOf: (network) => this.subnetsOf(network),
+      storedFacts: () => this.cache.nodes.get(options.nodeName)?.value.facts,
       stopped: this.#stopped.signal,
       changed: () => this.followSoon(),
     });
@@ -354,6 +354,7 @@ class StoreMember implements ClusterMember {
       this.#follower.follow(parts);
       if (!(await node.sync(engine, { signal }))) return false;
       await this.peers.flush(engine, { signal });
+      this.#follower.publish(parts);
       return true;
     });
     if (isDone) this.#inForce.noteNode(revision);

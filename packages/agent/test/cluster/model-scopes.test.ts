@@ -229,6 +229,36 @@ describe('scopes of a model', () => {
     ]);
   });
 
+  test('are published as they are once they are in force, and stay so over a restart', async () => {
+    const cluster = createTestCluster();
+    const stating: NetworkModel = {
+      ...createModel(tetherOf),
+      publish: ({ name }, { stateOf, before }) => {
+        const states = ['n1', 'n2'].flatMap((id) => {
+          const state = stateOf(`tether/${id}`);
+          const text = state === 'pending' ? before[id] : JSON.stringify(state);
+          return text === undefined ? [] : [[id, text] as const];
+        });
+        return { ...Object.fromEntries(states), tether: tetherOf(name) };
+      },
+    };
+    const node = cluster.node('n1', { dependencies: { models: indexModels([stating]) } });
+    await node.start();
+    await startNode(cluster, 'n2', () => 'none');
+    const read = () => cluster.store.get(keys.node('n1'));
+    const problem = 'n2 publishes no prefix';
+    const states = { n1: '"in-force"', n2: JSON.stringify({ problem }) };
+    await until(async () => (await read())!.value.includes(problem));
+    const before = await read();
+    expect(JSON.parse(before!.value)).toMatchObject({ value: { facts: { routed: states } } });
+    await node.stop();
+    const after = node.again();
+    await after.start();
+    await until(() => after.member.registration.state.kind === 'registered');
+    await after.reconciler.run();
+    expect((await read())?.revision).toBe(before?.revision);
+  });
+
   test('are repaired by a reconcile of a node without a cluster', async () => {
     const models = indexModels([createModel(tetherOf)]);
     const agent = await createReadyHarness({ dependencies: { models } });

@@ -197,6 +197,18 @@ export interface NodeIdentity {
 /** Facts of a node that only models understand: short texts by name. */
 export type PublishedFacts = Readonly<Record<string, string>>;
 
+/** How a scope of a model is on the node: `pending` until the last change of it has ended. */
+export type ScopeState = 'in-force' | 'pending' | { readonly problem: string };
+
+/** The node at this moment, for facts that follow from more than its {@link NodeView}. */
+export interface NodeNow {
+  readonly read: Read;
+  /** Of one of the model's own scopes: `group/web`. */
+  readonly stateOf: (scope: `${string}/${string}`) => ScopeState;
+  /** Facts that the model has published last, also before the agent was started; empty at first. */
+  readonly before: PublishedFacts;
+}
+
 /** A link of the node, as of the last look. */
 export interface HostLinkFact {
   readonly mac: string;
@@ -359,8 +371,11 @@ export interface NetworkModel {
   readonly bridges?: readonly string[];
   /** The addresses of services, as ADDRESS/LENGTH, in models that keep a way to them. */
   serviceNetwork?(network: NetworkView): string;
-  /** Facts of this node that the model's plans on other nodes need. At most 4 KiB; written only when they change. */
-  publish?(node: NodeView): PublishedFacts;
+  /**
+   * Facts of this node that the model's plans on other nodes need, or its controller. Asked for after each change that was applied. At
+   * most 4 KiB for all models; written only when they change.
+   */
+  publish?(node: NodeView, now: NodeNow): PublishedFacts;
   /**
    * Present in models with tunnels that end at an address of a pod's kind: reports if a node needs one for this pool. It is taken from
    * the pools for which this is true.

@@ -4,6 +4,7 @@ import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
 import { MODEL, NODE_LINK } from './names.js';
 import { mirrorScopes } from './node/mirror.js';
+import { publishProviders } from './node/provider-facts.js';
 import { providerScopes } from './node/provider.js';
 import { gatewayScopes } from './node/scopes.js';
 import { objects } from './objects.js';
@@ -29,4 +30,5 @@ export const createOvnModel = (): NetworkModel => ({
   scopes: [gatewayScopes, mirrorScopes, providerScopes],
   objects,
   bridges: [],
+  publish: (_, now) => publishProviders(now),
 });

@@ -5,7 +5,7 @@ import { flowKinds } from '@podwire/backend-openflow';
 import { switchKinds } from '@podwire/backend-ovsdb';
 import { createKindRegistry, inApplyOrder, type Resource } from '@podwire/engine';
 import type { PodwireError } from '@podwire/errors';
-import type { Endpoint } from '@podwire/network-contract';
+import type { Endpoint, NodeNow } from '@podwire/network-contract';
 import { type Flow, formatFlow } from '@podwire/openflow';
 import { planBridgeFlows, planPodFlows, planProjectFlows, portOf } from '@podwire/network-sdn';
 import type { Read } from '@podwire/planner';
@@ -384,7 +384,8 @@ describe('the order over all backends', () => {
 test('a node that disagrees with a peer says so', () => {
   const facts = { sdn: { mode: 'subnet', 'vxlan-port': '4789' } };
   const { ipv4: _, ...without } = peerOf(3);
-  expect(model.publish!(node)).toEqual({ mode: 'multitenant', 'vxlan-port': '4789' });
+  const now: NodeNow = { read: () => undefined as never, stateOf: () => 'pending', before: {} };
+  expect(model.publish!(node, now)).toEqual({ mode: 'multitenant', 'vxlan-port': '4789' });
   expect(model.diagnose({ ...node, mtu: 1500 }, [{ ...peerOf(2), facts }, without, peerOf(4)])).toEqual([
     {
       code: 'MTU_MISMATCH',

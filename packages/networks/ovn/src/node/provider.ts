@@ -14,9 +14,13 @@ const externalIds = { vendor: 'kube-ovn' } as const;
 /** Which bridge leads to which network (ovn-controller(8)). */
 const MAPPINGS = 'ovn-bridge-mappings';
 
+const kind = 'ovn-provider';
+
+export const providerScope = (network: string): `${string}/${string}` => `${kind}/${network}`;
+
 /** A node that is excluded has none, so that what the interface had goes back to it. */
 export const providerScopes: ModelScopes = {
-  kind: 'ovn-provider',
+  kind,
   list: (read) => (viewOf(read) === undefined ? [] : read('ovn-provider-networks')),
   plan(name, read) {
     const [view, network] = [viewOf(read), read(`ovn-provider-network/${name}`)];

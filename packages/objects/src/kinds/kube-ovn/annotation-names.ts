@@ -63,3 +63,10 @@ export const ipAnnotations = {
 
 /** The name of the bridge that a provider network has on each of its nodes. */
 export const providerBridge = (network: string): string => `br-${network}`;
+
+/** Facts that a node publishes as the model `ovn`: of each provider network {@link providerFacts.ready}, or the problem in words. */
+export const providerFacts = {
+  model: 'ovn',
+  prefix: 'provider-network/',
+  ready: 'ready',
+} as const;

@@ -1,0 +1,34 @@
+/** Facts of a node for the status of ProviderNetworks, which the controller writes. */
+import type { NodeNow, PublishedFacts, ScopeState } from '@podwire/network-contract';
+import { providerFacts } from '@podwire/objects/kube-ovn-names';
+import { providerScope } from './provider.js';
+
+/** Characters of a problem. */
+const mostOfProblem = 200;
+/** Characters of all facts, as JSON: a node object with more than 4096, other models included, could not be written. */
+const mostOfAll = 3072;
+
+/** Of each network that the node is not excluded from. What is on its way is said to be as it was before. */
+export function publishProviders({ read, stateOf, before }: NodeNow): PublishedFacts {
+  const networks = [...read('ovn-provider-networks')].toSorted();
+  const facts = networks.flatMap((network) => {
+    const name = `${providerFacts.prefix}${network}`;
+    const text = describeState(stateOf(providerScope(network))) ?? before[name];
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(takeFitting(facts));
+}
+
+function describeState(state: ScopeState): string | undefined {
+  if (state === 'pending') return undefined;
+  return state === 'in-force' ? providerFacts.ready : state.problem.slice(0, mostOfProblem);
+}
+
+/** The first ones, as far as there is room for them. */
+function takeFitting<T>(facts: readonly T[]): T[] {
+  let left = mostOfAll;
+  return facts.filter((fact) => {
+    left -= JSON.stringify(fact).length;
+    return left >= 0;
+  });
+}
