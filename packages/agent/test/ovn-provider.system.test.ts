@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { switchLinkFeature } from '@podwire/linux';
-import { type AnyObject, checkObject } from '@podwire/objects';
+import { type AnyObject, checkObject, type ProviderNetwork } from '@podwire/objects';
 import { eventually, pings, serveEcho, startStream, type TestNamespace, until } from '@podwire/testkit';
 import { openFaultInjector } from '@podwire/testkit/fault-injection';
 import path from 'node:path';
@@ -135,6 +135,37 @@ test('an agent that restarts leaves everything where it is', async () => {
   await one.agent.start();
   await eventually('the agent is ready', async () => (await one.status()).ready);
   assert.deepEqual([await contentsOf('eth7'), await contentsOf('br-net1')], [[], contents]);
+});
+
+test('the object says which nodes are ready, and why others are not', async () => {
+  const reference = { apiVersion: 'kubeovn.io/v1', kind: 'ProviderNetwork', name: 'net1' };
+  const readStatus = async () => ((await fixture.read(reference)) as ProviderNetwork).status;
+  const untilStatus = (is: (status: NonNullable<ProviderNetwork['status']>) => boolean) =>
+    until(
+      'the status has followed',
+      async () => {
+        const status = await readStatus();
+        return status !== undefined && is(status);
+      },
+      { describe: readStatus },
+    );
+  const findReasons = async () =>
+    (await readStatus())!.conditions.map(({ node, reason, message }) => [node, reason, message]);
+  const succeeded = (node: string) => [node, 'InitOVSBridgeSucceeded', ''];
+  await fixture.apply(network({ excludeNodes: [] }));
+  await untilStatus(({ readyNodes, conditions }) => readyNodes.length === 1 && conditions.length === 2);
+  const problem = 'provider network net1: this node has no interface eth7';
+  assert.deepEqual(await findReasons(), [succeeded('n1'), ['n2', 'InitOVSBridgeFailed', problem]]);
+  await fixture.machines[1]!.host.namespace.ip(
+    'link add eth7 type veth peer name eth8',
+    'address add 192.0.78.10/24 dev eth7',
+  );
+  await untilStatus(({ ready }) => ready);
+  assert.deepEqual(await findReasons(), [succeeded('n1'), succeeded('n2')]);
+  assert.deepEqual((await readStatus())?.vlans, ['vlan0']);
+  await fixture.apply(network());
+  await untilStatus(({ conditions }) => conditions.length === 1);
+  assert.deepEqual(await findReasons(), [succeeded('n1')]);
 });
 
 test('everything is back on the uplink of a node that is excluded', async () => {

@@ -1,5 +1,11 @@
 /** Looks at clusters of Kube-OVN's objects, and the plans that are made of them. */
-import { listDefaults, type OvnLook, type OvnPlan, planOvnCluster } from '@podwire/cluster-ovn';
+import {
+  listDefaults,
+  type OvnLook,
+  type OvnPlan,
+  planOvnCluster,
+  type ProviderStates,
+} from '@podwire/cluster-ovn';
 import {
   type AnyObject,
   checkObject,
@@ -35,10 +41,20 @@ export function make(kind: string, name: string, spec: Readonly<Record<string, u
 
 export const nodeOf = (name: string, isReachable = true) => ({ name, addresses: ['192.0.2.1'], isReachable });
 
+/** @param providers as the node says */
+export const nodeSaying = (name: string, providers: ProviderStates) => ({ ...nodeOf(name), providers });
+
 export function lookOf(objects: readonly StoredObject[], nodes: OvnLook['nodes'] = [], now = 0): OvnLook {
   const ofKind = (kind: string) => objects.filter(({ object }) => object.kind === kind) as never;
   const lists = { subnets: ofKind('Subnet'), vpcs: ofKind('Vpc'), vlans: ofKind('Vlan'), ips: ofKind('IP') };
-  return { objects: { ...lists, unreadable: [] }, nodes, pods: [], unreadablePods: [], now };
+  const providerNetworks = ofKind('ProviderNetwork');
+  return {
+    objects: { ...lists, providerNetworks, unreadable: [] },
+    nodes,
+    pods: [],
+    unreadablePods: [],
+    now,
+  };
 }
 
 /** Makes the changes of one plan. */

@@ -1,5 +1,5 @@
 import { ClusterMemory, type FollowOptions } from '@podwire/cluster-ovn';
-import { keysBelow, nodeKind, ovnPodKind } from '@podwire/cluster-state';
+import { keysBelow, type Node, nodeKind, ovnPodKind } from '@podwire/cluster-state';
 import { checkObject, encodeStoredObject, type KeyWrite, objectKey } from '@podwire/objects';
 import { encodeObject } from '@podwire/store';
 import { createMemoryServer, type MemoryFaults } from '@podwire/store/memory';
@@ -26,10 +26,13 @@ const ip = (ipAddress: string) =>
 const pod = (uid: string) =>
   encodeObject(ovnPodKind, { namespace: 'shop', name: 'web', uid, annotations: {} });
 
-const node = (ipv4: string) => {
+const node = (ipv4: string, rest: Partial<Node> = {}) => {
   const fixed = { instance: 'n1-1', version: '0.1.0', labels: {}, mtu: 1500, registeredAt: 0 };
-  return encodeObject(nodeKind, { ...fixed, name: 'n1', addresses: { ipv4 } });
+  return encodeObject(nodeKind, { ...fixed, name: 'n1', addresses: { ipv4 }, ...rest });
 };
+
+/** Of changes that no planner has to do with. */
+const nothing = { pods: new Map(), ips: new Map(), providers: new Map() };
 
 const podKey = keys.ovnPod('shop', 'web');
 const running = new Set<() => Promise<void>>();
@@ -124,7 +127,7 @@ describe('a memory of a cluster', () => {
       { namespace: 'shop', name: 'web', uid: 'u1', hasEnded: false },
     ]);
     expect(memory.takeChanges()?.pods.get('shop/web')).toMatchObject({ uid: 'u1' });
-    expect(memory.takeChanges()).toEqual({ pods: new Map(), ips: new Map() });
+    expect(memory.takeChanges()).toEqual(nothing);
   });
 
   it('names what cannot be read', async () => {
@@ -203,7 +206,19 @@ describe('changes', () => {
       put(podKey, pod('u1')),
       remove(podKey),
     );
-    expect(gone).toEqual({ pods: new Map(), ips: new Map([['web.shop', undefined]]) });
+    expect(gone).toEqual({ ...nothing, ips: new Map([['web.shop', undefined]]) });
+  });
+
+  it('are those of ProviderNetworks that a node says', async () => {
+    const saying = (state: string) =>
+      node('192.0.2.1/24', {
+        facts: { ovn: { 'provider-network/net1': state, other: 'x' }, sdn: { mode: 'a' } },
+      });
+    const changes = await changesOf(
+      { [keys.node('n1')]: saying('no interface') },
+      put(keys.node('n1'), saying('ready')),
+    );
+    expect(changes).toEqual({ ...nothing, providers: new Map([['n1', { net1: 'ready' }]]) });
   });
 
   it.each<[string, Record<string, string>, KeyWrite]>([
@@ -233,6 +248,6 @@ describe('changes', () => {
       put(keys.node('n1'), node('192.0.2.1/24')),
     ],
   ])('of %s are none', async (_, before, write) => {
-    expect(await changesOf(before, write)).toEqual({ pods: new Map(), ips: new Map() });
+    expect(await changesOf(before, write)).toEqual(nothing);
   });
 });

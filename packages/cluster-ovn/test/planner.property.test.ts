@@ -80,17 +80,35 @@ const spoil =
   (cluster) =>
     cluster.write(key, 'no JSON');
 
-/** Of pods and IP objects: a planner follows these. */
+/** A node that is there says something else, mostly: a planner follows that. */
+const report = fc
+  .tuple(oneOf('n1', 'n2'), oneOf('net1', 'net2'), oneOf('ready', 'no interface', 'no bridge'))
+  .map(([name, network, state]): Step => (cluster) => {
+    cluster.putNode(name, '192.0.2.1', { [`provider-network/${network}`]: state });
+  });
+
+/** Of pods and IP objects, and of what nodes say: a planner follows these. */
 const small: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: putPod },
   { weight: 3, arbitrary: oneOf(...ids).map((id) => remove(podKey(id))) },
   { weight: 2, arbitrary: oneOf(...ids).map((id) => spoil(podKey(id))) },
   { weight: 3, arbitrary: putIp },
   oneOf(...ipNames).map((name) => remove(keyOf('IP', name))),
+  report,
 );
 
+const putNetwork = fc
+  .tuple(oneOf('net1', 'net2'), oneOf([], ['n1']))
+  .map(([name, excludeNodes]): Step => (cluster) => {
+    cluster.putObject('ProviderNetwork', name, { defaultInterface: 'eth1', excludeNodes });
+  });
+
+const putVlan = oneOf('net1', 'net2').map((provider): Step => (cluster) => {
+  cluster.putObject('Vlan', 'office', { id: 10, provider });
+});
+
 const large: fc.Arbitrary<Step> = fc.oneof(
-  putSubnet,
+  ...[putSubnet, putNetwork, putVlan],
   oneOf('blue', 'red').map((name) => remove(keyOf('Subnet', name))),
   oneOf('blue', 'red').map((name) => spoil(keyOf('Subnet', name))),
   oneOf(...ipNames).map((name) => spoil(keyOf('IP', name))),
@@ -121,6 +139,7 @@ it('plans the same by what has changed as by all that is there', async () => {
   const property = fc.asyncProperty(fc.array(round, { maxLength: 12 }), async (all) => {
     const cluster = await RememberedCluster.start();
     cluster.putObject('Subnet', 'blue', { cidrBlock: '10.17.0.0/29' });
+    cluster.putObject('ProviderNetwork', 'net1', { defaultInterface: 'eth1' });
     for (const { steps, isCarriedOut, hasStatuses } of all) {
       for (const step of steps) step(cluster);
       const result = cluster.plan();

@@ -51,11 +51,12 @@ export class RememberedCluster {
     this.write(keyOf(kind, name), encodeStoredObject(checked.object, undefined, this.#revision));
   }
 
-  putNode(name: string, ipv4: string): void {
+  /** @param facts of the model `ovn` */
+  putNode(name: string, ipv4: string, facts: Readonly<Record<string, string>> = {}): void {
     const fixed = { instance: `${name}-1`, version: '0.1.0', labels: {}, mtu: 1500, registeredAt: 0 };
     this.write(
       keys.node(name),
-      encodeObject(nodeKind, { ...fixed, name, addresses: { ipv4: `${ipv4}/24` } }),
+      encodeObject(nodeKind, { ...fixed, name, addresses: { ipv4: `${ipv4}/24` }, facts: { ovn: facts } }),
     );
   }
 

@@ -1,8 +1,12 @@
-/** Conditions of a Subnet, with the types and reasons of Kube-OVN 1.8. Pure. */
+/** Conditions of Subnets and ProviderNetworks, with the types and reasons of Kube-OVN 1.8. Pure. */
 import type { PodwireError } from '@podwire/errors';
-import type { Subnet } from '@podwire/objects';
+import type { ProviderNetwork, Subnet } from '@podwire/objects';
 
 export type Condition = NonNullable<Subnet['status']>['conditions'][number];
+
+export type NodeCondition = NonNullable<ProviderNetwork['status']>['conditions'][number];
+
+type Times = Pick<Condition, 'lastUpdateTime' | 'lastTransitionTime'>;
 
 type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -45,7 +49,28 @@ function findingsOfFault({ message }: PodwireError): readonly Finding[] {
   ];
 }
 
-function updateCondition(before: Condition | undefined, finding: Finding, now: number): Condition {
+/**
+ * @param problem of the node; undefined: it is ready
+ * @param now as above
+ */
+export function updateReadiness(
+  before: readonly NodeCondition[],
+  { node, problem }: { readonly node: string; readonly problem: string | undefined },
+  now: number,
+): NodeCondition {
+  const known = before.find(({ type }) => type === 'Ready');
+  const finding: Finding =
+    problem === undefined
+      ? { type: 'Ready', status: 'True', reason: 'InitOVSBridgeSucceeded', message: '' }
+      : { type: 'Ready', status: 'False', reason: 'InitOVSBridgeFailed', message: problem };
+  return updateCondition(known, { node, ...finding }, now);
+}
+
+function updateCondition<F extends Finding>(
+  before: (F & Times) | undefined,
+  finding: F,
+  now: number,
+): F & Times {
   const { status, reason, message } = finding;
   if (before?.status === status && before.reason === reason && before.message === message) return before;
   const lastUpdateTime = formatTime(now);

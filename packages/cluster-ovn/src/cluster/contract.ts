@@ -4,6 +4,7 @@ import type {
   AnyObject,
   IP,
   ObjectWrite,
+  ProviderNetwork,
   StoredObject,
   Subnet,
   UnreadableObject,
@@ -19,10 +20,17 @@ export interface OvnObjects {
   readonly subnets: readonly StoredObject<Subnet>[];
   readonly vpcs: readonly StoredObject<Vpc>[];
   readonly vlans: readonly StoredObject<Vlan>[];
+  readonly providerNetworks: readonly StoredObject<ProviderNetwork>[];
   readonly ips: readonly StoredObject<IP>[];
   /** Objects of these kinds whose content cannot be read. They are left alone. */
   readonly unreadable: readonly UnreadableObject[];
 }
+
+/** Objects that have a status. */
+export type OvnNetworks = Pick<OvnObjects, 'subnets' | 'vpcs' | 'vlans' | 'providerNetworks'>;
+
+/** By the name of a ProviderNetwork: `ready`, or the problem in words, as a node says. It knows nothing yet of others. */
+export type ProviderStates = Readonly<Record<string, string>>;
 
 export interface OvnClusterNode {
   readonly name: string;
@@ -30,6 +38,8 @@ export interface OvnClusterNode {
   readonly addresses: readonly string[];
   /** It may be a gateway: its agent is connected to the store. */
   readonly isReachable: boolean;
+  /** Empty by default. */
+  readonly providers?: ProviderStates;
 }
 
 export interface OvnLook {
@@ -44,12 +54,14 @@ export interface OvnLook {
   readonly now: number;
 }
 
-/** Changes of a look that are followed at the cost of those pods alone. */
+/** Changes of a look that are followed at the cost of what has changed. */
 export interface LookChanges {
   /** By NAMESPACE/NAME. `unreadable`: its record is there and cannot be read; undefined: it is gone. */
   readonly pods: ReadonlyMap<string, PodObject | 'unreadable' | undefined>;
   /** By name; undefined: it is gone. */
   readonly ips: ReadonlyMap<string, StoredObject<IP> | undefined>;
+  /** By the name of the node: what it says of ProviderNetworks from now on. */
+  readonly providers: ReadonlyMap<string, ProviderStates>;
 }
 
 export interface OvnPlanOptions {

@@ -13,16 +13,18 @@ import type {
   OvnClusterNode,
   OvnFacts,
   OvnLook,
+  OvnNetworks,
   OvnObjects,
   OvnPlan,
   OvnPlanOptions,
   OvnWrite,
   PodAnswer,
+  ProviderStates,
 } from './contract.js';
 import { findPod, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
 import { listMissing } from './defaults.js';
 import { listIpWrites } from './ip-writes.js';
-import { planStatuses } from './status.js';
+import { planProviderStatuses, planStatuses } from './status.js';
 import { type CheckedSubnet, checkSubnets } from './subnets.js';
 
 type IpsByName = ReadonlyMap<string, StoredObject<IP>>;
@@ -32,7 +34,7 @@ const idOf = ({ namespace, name }: Pick<PodObject, 'namespace' | 'name'>): strin
 const entryOf = <T>(key: string, value: T | undefined): [string, T][] =>
   value === undefined ? [] : [[key, value]];
 
-/** Of one look, which it follows for as long as pods and IP objects alone come, go and change. */
+/** Of one look, which it follows for as long as no more has changed than {@link LookChanges} can say. */
 export class OvnPlanner {
   /** There are objects that nothing is known of but their names. */
   readonly hasUnreadable: boolean;
@@ -50,6 +52,10 @@ export class OvnPlanner {
   readonly #nodePorts: ReadonlySet<string>;
   /** Subnets that others have addresses of than at the last {@link planStatuses}. */
   #recount: Set<string> | 'all' = 'all';
+  /** By the name of the node: all there are. */
+  readonly #providers: Map<string, ProviderStates>;
+  /** ProviderNetworks that nodes say something else of than at the last {@link planStatuses}. */
+  readonly #reported = new Set<string>();
 
   /** @param cursors of the plan before: only a hint */
   constructor(look: OvnLook, options: OvnPlanOptions, cursors?: SubnetCursors) {
@@ -63,6 +69,7 @@ export class OvnPlanner {
     this.#ips = new Map(objects.ips.map((ip) => [ip.object.metadata.name, ip]));
     this.#unreadable = new Set(look.unreadablePods.map(idOf));
     this.#unreadableIps = new Set(listUnreadable(objects, 'IP'));
+    this.#providers = new Map(nodes.map(({ name, providers = {} }) => [name, providers]));
     this.#nodePorts = new Set(nodes.map(({ name }) => nodePortName(name)));
     const pods = [...look.pods, ...[...this.#unreadable].flatMap((id) => recallPod(id, this.#ips) ?? [])];
     this.#addresses = new AddressPlanner(
@@ -79,7 +86,7 @@ export class OvnPlanner {
 
   /** There are other counts or conditions than at the last {@link planStatuses}. */
   get hasNewStatus(): boolean {
-    return this.#recount === 'all' || this.#recount.size > 0;
+    return this.#recount === 'all' || this.#recount.size + this.#reported.size > 0;
   }
 
   /** As they are by now: nothing is in them that is not stored. */
@@ -95,6 +102,7 @@ export class OvnPlanner {
     const names = [...changes.ips.keys()];
     if (names.some((name) => this.#nodePorts.has(name))) return undefined;
     const ips = [...changes.ips].map(([name, after]) => this.#replaceIp(name, after));
+    for (const [node, states] of changes.providers) this.#replaceProviders(node, states);
     const pods = this.#listPods(changes);
     if (!this.#addresses.follow({ pods, ips })) return undefined;
     const facts = new Map([...pods].map(([id, pod]) => [id, pod && findPod(pod)] as const));
@@ -124,7 +132,19 @@ export class OvnPlanner {
    * @param networks as this planner knows them, but for their status
    * @param now milliseconds since 1970, for conditions that change
    */
-  planStatuses(networks: Pick<OvnObjects, 'subnets' | 'vpcs' | 'vlans'>, now: number): OvnWrite[] {
+  planStatuses(networks: OvnNetworks, now: number): OvnWrite[] {
+    const isFirst = this.#recount === 'all';
+    const { providerNetworks: all, vlans } = networks;
+    const providerNetworks = all.filter(({ object }) => isFirst || this.#reported.has(object.metadata.name));
+    this.#reported.clear();
+    const nodes = [...this.#providers].map(([name, providers]) => ({ name, providers }));
+    return [
+      ...this.#planCounts(networks, now),
+      ...planProviderStatuses({ providerNetworks, vlans }, nodes, now),
+    ];
+  }
+
+  #planCounts(networks: OvnNetworks, now: number): OvnWrite[] {
     const recount = this.#recount;
     this.#recount = new Set();
     const ips = [...this.#ips.values()];
@@ -132,6 +152,13 @@ export class OvnPlanner {
     const subnets = networks.subnets.filter(({ object }) => recount.has(object.metadata.name));
     const own = ips.filter(({ object }) => recount.has(object.spec.subnet));
     return planStatuses({ subnets, ips: own, vpcs: [], vlans: [] }, this.#checked, now);
+  }
+
+  #replaceProviders(node: string, after: ProviderStates): void {
+    const before = this.#providers.get(node) ?? {};
+    this.#providers.set(node, after);
+    for (const network of Object.keys({ ...before, ...after }))
+      if (before[network] !== after[network]) this.#reported.add(network);
   }
 
   #replaceIp(name: string, after: StoredObject<IP> | undefined) {

@@ -1,21 +1,28 @@
-/** The status of Subnets, Vpcs and Vlans, as writes of those objects whose status is another one. Pure. */
-import { defaultVpc, isEqual, type StoredObject, type Subnet, type Vlan, type Vpc } from '@podwire/objects';
+/** The status of Subnets, Vpcs, Vlans and ProviderNetworks, as writes of those objects whose status is another one. Pure. */
+import {
+  defaultVpc,
+  isEqual,
+  type ProviderNetwork,
+  type StoredObject,
+  type Subnet,
+  type Vlan,
+  type Vpc,
+} from '@podwire/objects';
 import { updateConditions } from './conditions.js';
 import type { OvnObjects, OvnWrite } from './contract.js';
 import { countAddresses, groupAddresses } from './count-addresses.js';
+import { type NodeStates, providerStatus } from './provider-status.js';
+import { listNames } from './status-names.js';
 import type { CheckedSubnet } from './subnets.js';
 
 type Status<T extends { readonly status?: unknown }> = NonNullable<T['status']>;
-
-/** Names that a status has at most: with more its object could not be read. */
-const mostNames = 10_000;
 
 /**
  * Of the look alone: what is changed beside it is in the status that the next plan writes.
  * @param now milliseconds since 1970, for conditions that change
  */
 export function planStatuses(
-  { subnets, vpcs, vlans, ips }: Omit<OvnObjects, 'unreadable'>,
+  { subnets, vpcs, vlans, ips }: Pick<OvnObjects, 'subnets' | 'vpcs' | 'vlans' | 'ips'>,
   checked: readonly CheckedSubnet[],
   now: number,
 ): OvnWrite[] {
@@ -34,17 +41,32 @@ export function planStatuses(
   ];
 }
 
-function writeStatus<T extends Subnet | Vpc | Vlan>(before: StoredObject<T>, status: Status<T>): OvnWrite[] {
+/**
+ * Also of the look alone.
+ * @param nodes all there are
+ * @param now milliseconds since 1970, for conditions that change
+ */
+export function planProviderStatuses(
+  { providerNetworks, vlans: stored }: Pick<OvnObjects, 'providerNetworks' | 'vlans'>,
+  nodes: readonly NodeStates[],
+  now: number,
+): OvnWrite[] {
+  const vlans = stored.map(({ object }) => object);
+  return providerNetworks.flatMap((network) =>
+    writeStatus(network, providerStatus(network.object, { nodes, vlans }, now)),
+  );
+}
+
+function writeStatus<T extends Subnet | Vpc | Vlan | ProviderNetwork>(
+  before: StoredObject<T>,
+  status: Status<T>,
+): OvnWrite[] {
   const { object } = before;
   if (isEqual(object.status, status)) return [];
   return [{ before, after: Object.assign({}, object, { status }), reason: 'its status has changed' }];
 }
 
-const namesOf = (subnets: readonly Subnet[]): string[] =>
-  subnets
-    .map(({ metadata: { name } }) => name)
-    .toSorted()
-    .slice(0, mostNames);
+const namesOf = (subnets: readonly Subnet[]): string[] => listNames(subnets.map(({ metadata }) => metadata));
 
 /** Names of load balancers, which nothing makes yet. */
 const noLoadBalancers = {

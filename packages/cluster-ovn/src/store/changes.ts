@@ -2,24 +2,34 @@
 import { type decodeStoredObject, type IP, isEqual, type StoredObject } from '@podwire/objects';
 import type { LookChanges } from '../cluster/contract.js';
 import type { Difference } from './mirror.js';
-import { type ReadPod, toPod } from './records.js';
+import { type ReadNode, type ReadPod, toPod } from './records.js';
 
 type ReadObject = ReturnType<typeof decodeStoredObject>;
 
 export interface Differences {
   readonly objects: readonly Difference<ReadObject>[];
   readonly pods: readonly Difference<ReadPod>[];
-  /** Of nodes and of their leases. */
-  readonly nodes: readonly Difference<unknown>[];
+  readonly nodes: readonly Difference<ReadNode>[];
+  readonly leases: readonly Difference<string>[];
 }
 
-/** @returns undefined where more has changed than pods, IP objects, and the status of other objects */
-export function readChanges({ objects, pods, nodes }: Differences): LookChanges | undefined {
+/** @returns undefined where more has changed than pods, IP objects, the status of other objects, and what nodes say of networks */
+export function readChanges({ objects, pods, nodes, leases }: Differences): LookChanges | undefined {
   const others = objects.filter((difference) => !isOfIp(difference));
-  const isSame = nodes.every(({ before, after }) => isEqual(before, after));
+  const isSame = leases.every(({ before, after }) => before === after) && nodes.every(isOfProviders);
   if (!isSame || !others.every(isOfStatus)) return undefined;
-  return { pods: new Map(pods.map(toPodChange)), ips: new Map(objects.filter(isOfIp).map(toIpChange)) };
+  return {
+    pods: new Map(pods.map(toPodChange)),
+    ips: new Map(objects.filter(isOfIp).map(toIpChange)),
+    providers: new Map(nodes.flatMap(toProviderChange)),
+  };
 }
+
+const isOfProviders = ({ before, after }: Difference<ReadNode>): boolean =>
+  before !== undefined && after !== undefined && isEqual(before.addresses, after.addresses);
+
+const toProviderChange = ({ before, after }: Difference<ReadNode>) =>
+  isEqual(before?.providers, after!.providers) ? [] : [[after!.name, after!.providers] as const];
 
 const statesOf = <T>({ before, after }: Difference<T>): T[] => [before ?? [], after ?? []].flat() as T[];
 

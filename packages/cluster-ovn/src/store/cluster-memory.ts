@@ -3,7 +3,7 @@ import { folders, type Keys } from '@podwire/cluster-state';
 import { decodeStoredObject, type KeyWrite, objectGroupPrefix, ofKind } from '@podwire/objects';
 import type { Clock } from '@podwire/platform';
 import type { Change, Expectation, Listing, Revision, Store } from '@podwire/store';
-import type { LookChanges, OvnLook, OvnObjects } from '../cluster/contract.js';
+import type { LookChanges, OvnLook, OvnNetworks, OvnObjects } from '../cluster/contract.js';
 import { splitId } from '../pods/owners.js';
 import { readChanges } from './changes.js';
 import { Mirror } from './mirror.js';
@@ -139,8 +139,7 @@ export class ClusterMemory {
     };
   }
 
-  /** Objects that have a status. */
-  networks(): Pick<OvnObjects, 'subnets' | 'vpcs' | 'vlans'> {
+  networks(): OvnNetworks {
     return selectObjects(this.#objects.list(({ stored }) => stored?.object.kind !== 'IP'));
   }
 
@@ -170,12 +169,13 @@ export class ClusterMemory {
     );
   }
 
-  /** Since the last call; undefined where more has changed than pods, IP objects, and the status of other objects. */
+  /** Since the last call; undefined where a planner cannot follow it, see {@link readChanges}. */
   takeChanges(): LookChanges | undefined {
     return readChanges({
       objects: this.#objects.takeDifferences(),
       pods: this.#pods.takeDifferences(),
-      nodes: [...this.#nodes.takeDifferences(), ...this.#leases.takeDifferences()],
+      nodes: this.#nodes.takeDifferences(),
+      leases: this.#leases.takeDifferences(),
     });
   }
 }
@@ -186,6 +186,7 @@ function selectObjects(read: readonly ReadObject[]): OvnObjects {
     subnets: ofKind<OvnObjects['subnets'][number]>(stored, 'Subnet'),
     vpcs: ofKind<OvnObjects['vpcs'][number]>(stored, 'Vpc'),
     vlans: ofKind<OvnObjects['vlans'][number]>(stored, 'Vlan'),
+    providerNetworks: ofKind<OvnObjects['providerNetworks'][number]>(stored, 'ProviderNetwork'),
     ips: ofKind<OvnObjects['ips'][number]>(stored, 'IP'),
     unreadable: read.flatMap((one) => one.unreadable ?? []),
   };
