@@ -24,7 +24,7 @@ after(async () => bench?.close());
 beforeEach(async () => {
   const old = await show('-j link');
   for (const { ifname } of JSON.parse(old) as { ifname: string }[])
-    if (/^(eth\d|br-net1)$/.test(ifname)) await ip(`link delete ${ifname}`);
+    if (/^(eth|br-net)\d$/.test(ifname)) await ip(`link delete ${ifname}`);
   for (const family of ['-4', '-6']) await show(`${family} rule flush`);
   await ip('rule add lookup main priority 32766', 'rule add lookup default priority 32767');
   await show('-6 rule add lookup main priority 32766');
@@ -129,12 +129,12 @@ const look = async (): Promise<State> =>
     return Object.values(state.addresses).flat().every(isLocal) && state;
   });
 
-/** The same with the contents of one link on the other one. */
-function exchanged(state: State): unknown {
+/** The same with the contents of the uplink on a bridge. */
+function exchanged(state: State, bridge = 'br-net1'): unknown {
   const text = JSON.stringify(state)
     .replaceAll('eth1', 'BRIDGE')
-    .replaceAll('br-net1', 'eth1')
-    .replaceAll('BRIDGE', 'br-net1');
+    .replaceAll(bridge, 'eth1')
+    .replaceAll('BRIDGE', bridge);
   return JSON.parse(text);
 }
 
@@ -209,6 +209,24 @@ test('a process that has lost every file moves everything back before the bridge
   );
   assert.deepEqual(await look(), before);
   assert.deepEqual(await bench.restart().reconcile([], call()), []);
+});
+
+test('another bridge after a restart takes everything from the one before it', async () => {
+  await ip('link add br-net2 type bridge', 'link set br-net2 addrgenmode none', 'link set br-net2 up');
+  const before = await look();
+  await bench.engine.apply(owned, call());
+  const renamed: Owned = {
+    owner: 'ovn-provider/net2',
+    resources: [{ kind: 'uplink-moved', in: 'host', from: 'eth1', to: 'br-net2' }],
+  };
+  const changes = await bench.restart().reconcile([renamed], call());
+  assert.deepEqual(
+    changes.map(({ action, what }) => `${action} ${what}`),
+    ['repaired uplink eth1 on br-net2'],
+  );
+  assert.deepEqual(await look(), exchanged(before, 'br-net2'));
+  await bench.engine.remove(renamed, call());
+  assert.deepEqual(await look(), before);
 });
 
 test('a bridge that refuses an address leaves everything on the uplink', async () => {

@@ -8,15 +8,17 @@ import {
   listRoutes,
   type NetlinkRequest,
 } from '@podwire/netlink';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createFakeSystem, type FakeSystem } from '../src/fake/index.js';
 import { createUplinkBackend } from '../src/index.js';
 import { call } from './call.js';
 
-const owned: Owned = {
-  owner: 'ovn-provider/net1',
-  resources: [{ kind: 'uplink-moved', in: 'host', from: 'eth1', to: 'br-net1' }],
-};
+const moved = (from: string, to: string): Owned => ({
+  owner: `ovn-provider/${to.slice(3)}`,
+  resources: [{ kind: 'uplink-moved', in: 'host', from, to }],
+});
+
+const owned = moved('eth1', 'br-net1');
 
 let system: FakeSystem;
 
@@ -75,11 +77,85 @@ test('a request that the kernel refuses brings everything back, whichever it is'
 test('a bridge that has the role of another uplink is left alone', async () => {
   await open().apply(owned, call());
   const before = on(11);
-  const other: Owned = {
-    owner: 'ovn-provider/net2',
-    resources: [{ kind: 'uplink-moved', in: 'host', from: 'eth2', to: 'br-net1' }],
-  };
-  await open().remove(other, call());
+  await open().remove(moved('eth2', 'br-net1'), call());
   expect(on(11)).toEqual(before);
   expect(listLinks(system.host.route).map(({ alias }) => alias)).toContain('podwire uplink eth1');
 });
+
+/** A second uplink with an address, and a second bridge. */
+function addSecond(): void {
+  system.host.route.request([
+    createLinkRequest({ kind: 'bridge', name: 'eth2', index: 12, up: true }),
+    createLinkRequest({ kind: 'bridge', name: 'br-net2', index: 13, up: true }),
+    addAddressRequest({ link: 12, address: '198.51.100.10/24' }),
+  ]);
+}
+
+/** The contents of the four links, and the marks of all. */
+const look = () => [
+  ...[10, 11, 12, 13].map(on),
+  ...listLinks(system.host.route).map(({ name, alias = '' }) => `${name} ${alias}`),
+];
+
+const changes: readonly { readonly what: string; readonly before: Owned[]; readonly now: Owned[] }[] = [
+  { what: 'another bridge', before: [owned], now: [moved('eth1', 'br-net2')] },
+  { what: 'another uplink', before: [owned], now: [moved('eth2', 'br-net1')] },
+  {
+    what: 'bridges that have changed places',
+    before: [owned, moved('eth2', 'br-net2')],
+    now: [moved('eth1', 'br-net2'), moved('eth2', 'br-net1')],
+  },
+];
+
+describe.each(changes)('after a restart with $what', ({ before, now }) => {
+  beforeEach(addSecond);
+
+  /** The state that a first start would bring. The node is left as `before` has it. */
+  async function lookWithout(): Promise<unknown> {
+    await open().reconcile(now, call());
+    const wanted = look();
+    await open().reconcile([], call());
+    await open().reconcile(before, call());
+    return wanted;
+  }
+
+  test('the contents of each uplink are on its new bridge, and come back', async () => {
+    const [untouched, wanted] = [[10, 12].map(on), await lookWithout()];
+    await open().reconcile(now, call());
+    expect(look()).toEqual(wanted);
+    await open().reconcile([], call());
+    expect([10, 12].map(on)).toEqual(untouched);
+  });
+
+  test('a process that dies before any of the requests leaves what the next one finishes, or undoes', async () => {
+    const [untouched, wanted] = [[10, 12].map(on), await lookWithout()];
+    const request = vi.spyOn(system.host.route, 'request');
+    await open().reconcile(now, call());
+    const { length } = request.mock.calls;
+    request.mockRestore();
+    expect(length).toBeGreaterThan(1);
+    for (let nth = 0; nth < length; nth += 1) {
+      await open().reconcile(before, call());
+      await dieBefore(nth, now);
+      await open().reconcile(now, call());
+      expect([nth, look()]).toEqual([nth, wanted]);
+      await open().reconcile(before, call());
+      await dieBefore(nth, now);
+      await open().reconcile([], call());
+      expect([nth, [10, 12].map(on)]).toEqual([nth, untouched]);
+    }
+  });
+});
+
+/** All requests fail from the one on that the process dies before. */
+async function dieBefore(nth: number, now: readonly Owned[]): Promise<void> {
+  const real = system.host.route.request.bind(system.host.route);
+  let count = 0;
+  const request = vi.spyOn(system.host.route, 'request').mockImplementation((requests) => {
+    if (count++ >= nth) throw new Error('the process is dead');
+    return real(requests);
+  });
+  const outcome = await open().reconcile(now, call());
+  request.mockRestore();
+  expect(outcome.map(({ action }) => action)).toContain('failed');
+}

@@ -12,19 +12,19 @@ import type {
   Resource,
   Session,
 } from '@podwire/engine';
-import { listLinks, type NetlinkConnection, readLink } from '@podwire/netlink';
+import { type NetlinkConnection, readLink } from '@podwire/netlink';
 import { isAbsent, isConflict } from '../errors.js';
 import type { Kernel } from '../kernel.js';
 import { observeEach } from '../kinds.js';
-import { uplinkAlias, uplinkOfAlias } from '../marks.js';
+import { uplinkAlias } from '../marks.js';
 import { failAll } from '../rtnetlink/send.js';
 import { readContents } from './contents.js';
 import { describeContents, describeMove, type UplinkFound, uplinkKey, uplinkKinds } from './kind.js';
-import { moveBack, moveThere } from './move.js';
+import { listMoves, moveBack, moveThere, type UplinkEnds } from './move.js';
 import type { UplinkMoved } from './resources.js';
 
 /** An uplink whose contents are on a bridge, by the mark of the bridge. */
-interface MarkedUplink extends MarkedThing, Pick<UplinkMoved, 'from' | 'to'> {}
+interface MarkedUplink extends MarkedThing, UplinkEnds {}
 
 /** It comes last among the backends of a node. Closing it leaves the kernel open. */
 export const createUplinkBackend = ({ host: { route } }: Pick<Kernel, 'host'>): Backend => ({
@@ -35,8 +35,6 @@ export const createUplinkBackend = ({ host: { route } }: Pick<Kernel, 'host'>): 
   isConflict,
   close: () => undefined,
 });
-
-type Ends = Pick<UplinkMoved, 'from' | 'to'>;
 
 class UplinkSession implements Session {
   readonly #route: NetlinkConnection;
@@ -64,7 +62,7 @@ class UplinkSession implements Session {
   /** Each by itself: the network of one uplink does not wait for that of another one. */
   async #each(
     resources: readonly Resource[],
-    move: (route: NetlinkConnection, ends: Ends) => void,
+    move: (route: NetlinkConnection, ends: UplinkEnds) => void,
   ): Promise<Failure[]> {
     const failures = resources.flatMap((resource) => {
       const error = errorOf(() => move(this.#route, resource as UplinkMoved));
@@ -80,9 +78,8 @@ class UplinkSession implements Session {
   }
 
   async listMarked(): Promise<MarkedUplink[]> {
-    const marked = listLinks(this.#route).flatMap(({ name: to, alias }): MarkedUplink[] => {
-      const from = uplinkOfAlias(alias);
-      return from === undefined ? [] : [{ key: uplinkKey(from), what: describeMove(from, to), from, to }];
+    const marked = listMoves(this.#route).map(({ from, to }) => {
+      return { key: uplinkKey(from), what: describeMove(from, to), from, to };
     });
     return Promise.resolve(marked);
   }
@@ -110,7 +107,7 @@ function errorOf(work: () => void): unknown {
 }
 
 /** Nothing is left on an uplink that is gone: what was on it has gone with it, or is on the bridge. */
-function observeUplink(route: NetlinkConnection, { from, to }: Ends): UplinkFound {
+function observeUplink(route: NetlinkConnection, { from, to }: UplinkEnds): UplinkFound {
   const [source, target] = [readLink(route, from), readLink(route, to)];
   const left = source === undefined ? [] : describeContents(readContents(route, source));
   if (target === undefined) return { left, target: 'gone' };

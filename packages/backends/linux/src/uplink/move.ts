@@ -4,6 +4,7 @@ import {
   deleteAddressRequest,
   describeFailure,
   type LinkName,
+  listLinks,
   NetlinkBatchError,
   type NetlinkConnection,
   NetlinkError,
@@ -29,7 +30,7 @@ interface Step {
   readonly done?: string;
 }
 
-type UplinkEnds = Pick<UplinkMoved, 'from' | 'to'>;
+export type UplinkEnds = Pick<UplinkMoved, 'from' | 'to'>;
 
 /** Where the contents of a link come to, and where they go from. */
 interface Ends {
@@ -64,17 +65,37 @@ export function planMove(contents: LinkContents, from: LinkName, { onto, off }: 
   ];
 }
 
+/** The uplinks whose contents are on a bridge, by the marks of the bridges. */
+export const listMoves = (route: NetlinkConnection): UplinkEnds[] =>
+  listLinks(route).flatMap(({ name: to, alias }) => {
+    const from = uplinkOfAlias(alias);
+    return from === undefined ? [] : [{ from, to }];
+  });
+
 /**
- * Moves what is on the uplink to the bridge, or puts all of it back. What is there already stays: a move that was cut short is
- * finished.
+ * Moves what is on the uplink to the bridge, or puts all of it back. What is there already stays: a move that
+ * was cut short is finished. What an earlier move has put onto another bridge comes along, and the bridge first gives
+ * back what it has of another uplink: a network may have another name or interface than when the agent last ran.
  * @throws PodwireError UPLINK_NOT_MOVED; NetlinkError ENODEV without the bridge
  */
 export function moveThere(route: NetlinkConnection, { from, to }: UplinkEnds): void {
   const [source, target] = [readLink(route, from), readLink(route, to)];
   if (target === undefined) throw new NetlinkError('ENODEV', `there is no link ${to}`);
+  undoOtherMoves(route, { from, to });
   const mark = markStep(target, uplinkAlias(from));
   if (source === undefined) carryOut(route, [mark]);
   else moveContents(route, { from: source, to: target, mark, markAgain: mark });
+}
+
+/**
+ * Requests of their own, before the move: after each of them every address is on its uplink or on a bridge that is marked
+ * with it. So a process that dies in between, or a kernel that refuses the next one, leaves what the next start moves as
+ * usual. A single request would have to merge the contents of two links, and to part them again after a refusal.
+ */
+function undoOtherMoves(route: NetlinkConnection, { from, to }: UplinkEnds): void {
+  for (const other of listMoves(route))
+    // It shares one end with this move, and only one.
+    if ((other.from === from) !== (other.to === to)) moveBack(route, other);
 }
 
 /**
