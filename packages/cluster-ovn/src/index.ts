@@ -8,7 +8,6 @@ export {
   mergeAnswers,
   readAllocation,
   readAsked,
-  selectAnnotations,
   selectAnswers,
 } from './pods/annotations.js';
 export { answerNodes } from './cluster/answer-nodes.js';

@@ -240,6 +240,14 @@ describe('a pod of a stateful set', () => {
     return { cluster: { ...cluster, pods: [podOf('a/other')] }, cursors };
   };
 
+  it('loses them when its name has no number', () => {
+    const pods = [podOf('a/set-x', { statefulSet: 'set' })];
+    const { cluster } = settle(clusterOf({ statefulSets: [set], pods }));
+    const reason = 'stateful set set has numbered pods only';
+    const { changes } = planAddresses({ ...cluster, pods: [] });
+    expect(changes).toEqual([{ type: 'delete-ip', name: 'set-x.a', reason }]);
+  });
+
   it('gets the addresses of its predecessor, which no other pod has had', () => {
     const { cluster } = away();
     const meanwhile = settle(cluster).cluster;

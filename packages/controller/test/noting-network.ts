@@ -12,6 +12,8 @@ export class NotingNetwork {
   /** By another controller. */
   isClaimed = false;
   hasDrift = false;
+  /** Before a claim counts. */
+  onClaim: () => Promise<void> = () => Promise.resolve();
   /** Ids of pods whose rows cannot be made. */
   readonly refused = new Set<string>();
   readonly #store: Store;
@@ -22,14 +24,14 @@ export class NotingNetwork {
     this.#store = store;
   }
 
-  claim(writer: string): Promise<void> {
+  async claim(writer: string): Promise<void> {
     this.claims.push(writer);
+    await this.onClaim();
     this.isClaimed = false;
-    return Promise.resolve();
   }
 
   isInPlace(id: string): boolean {
-    return !this.refused.has(id);
+    return this.applied.includes(id) && !this.refused.has(id);
   }
 
   readDrift(): boolean {

@@ -1,5 +1,6 @@
 /** Pods of an API server: their records, their addresses, and the annotations that answer them. */
 import { keysBelow } from '@podwire/cluster-state';
+import { PodwireError } from '@podwire/errors';
 import { expect, it, onTestFinished } from 'vitest';
 import { KubernetesCluster, paths } from './kubernetes-cluster.js';
 
@@ -223,6 +224,57 @@ it('tells pods that they are routed when their rows are there, whatever becomes 
   await expect.poll(() => cluster.annotationsOf('bad')['routed']).toBe('true');
 });
 
+it('calls no pod routed while nothing can be written into the database', async () => {
+  const cluster = await createCluster();
+  cluster.addPod('web');
+  const { network } = cluster.follow();
+  network.onClaim = () => Promise.reject(new PodwireError('BACKEND_SILENT', 'the database is away'));
+  // The first attempt is over when the second one begins.
+  await expect.poll(() => network.claims.length).toBeGreaterThan(2);
+  await cluster.api.until(({ query }) => query['watch'] === 'true', 4);
+  expect(cluster.api.asked.filter(isPatch)).toEqual([]);
+  network.onClaim = () => Promise.resolve();
+  await expect.poll(() => cluster.annotationsOf('web')['routed'], { timeout: 5_000 }).toBe('true');
+});
+
+it('writes no annotations any more when another controller has the database', async () => {
+  const cluster = await createCluster();
+  cluster.addPod('web');
+  const { network } = cluster.follow();
+  await expect.poll(() => cluster.annotationsOf('web')['routed']).toBe('true');
+  network.onClaim = () => Promise.reject(new PodwireError('STORE_CONFLICT', 'another controller leads'));
+  network.isClaimed = true;
+  const [claims, patches] = [network.claims.length, cluster.api.asked.filter(isPatch).length];
+  const record = (await cluster.record('web'))!;
+  await cluster.putRecord('web', {
+    ...record,
+    annotations: { ...record.annotations, [`${prefix}gateway`]: '10.16.0.9' },
+  });
+  await expect.poll(() => network.claims.length).toBeGreaterThan(claims + 2);
+  expect(cluster.api.asked.filter(isPatch).length).toBe(patches);
+});
+
+it('names lists that the API server has not sent', async () => {
+  const cluster = await createCluster();
+  cluster.api.unavailable.add(paths.statefulSets);
+  const { loop } = cluster.follow();
+  const problem =
+    "BACKEND_SILENT: the API server's stateful sets are not there yet: addresses of pods wait for them";
+  await expect.poll(() => loop.problems).toEqual([problem]);
+  cluster.api.unavailable.clear();
+  await expect.poll(() => loop.problems, { timeout: 5_000 }).toEqual([]);
+});
+
+it('keeps no address for a pod that names a stateful set as its owner, and has no number of it', async () => {
+  const cluster = await createCluster();
+  cluster.setStatefulSet('db', 1);
+  for (const name of ['db-0', 'other-0', 'db-x']) cluster.addPod(name, { set: 'db' });
+  cluster.follow();
+  await expect.poll(() => cluster.listIps()).toEqual(['db-0.shop', 'db-x.shop', 'other-0.shop']);
+  for (const name of ['db-0', 'other-0', 'db-x']) cluster.removePod(name);
+  await expect.poll(() => cluster.listIps()).toEqual(['db-0.shop']);
+});
+
 it('waits for the namespace of a pod that comes first', async () => {
   const cluster = await createCluster();
   cluster.api.remove('shop', paths.namespaces);
@@ -247,7 +299,7 @@ it('leaves a pod alone that cannot be read, here or in the store, and serves the
   await expect
     .poll(() => loop.problems)
     .toEqual([
-      'OBJECT_INVALID: Pod shop/long: metadata.annotations: those of Kube-OVN have 20032 characters, and 16384 at most are read',
+      'OBJECT_INVALID: Pod shop/long: metadata.annotations: those of Kube-OVN have 20032 bytes, and 16384 at most are read',
     ]);
   expect((await cluster.store.get(keysBelow('/podwire').ovnPod('shop', 'spoilt')))?.value).toBe('no record');
 });

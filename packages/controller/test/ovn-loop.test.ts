@@ -5,7 +5,7 @@ import { createStoreSource, type IP, type Subnet } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
 import { type Condition, encodeObject } from '@podwire/store';
 import { createMemoryServer, type Fault, type MemoryFaults } from '@podwire/store/memory';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { OvnLoop } from '../src/ovn/ovn-loop.js';
 import { findAnswer, NotingNetwork } from './noting-network.js';
 
@@ -167,4 +167,18 @@ it('claims nothing any more when another controller leads', async () => {
   network.hasDrift = true;
   await expect.poll(() => countLooks(keys.ovnLeader)).toBeGreaterThan(1);
   expect(network.claims).toEqual(['one/1']);
+});
+
+it('changes no row when another controller leads since the claim', async () => {
+  const { network, guard, other, addPod, countLooks } = await startWithPod();
+  const revision = await other.put(keys.ovnLeader, 'one');
+  guard.push({ key: keys.ovnLeader, expect: revision });
+  await addPod('second');
+  await expect.poll(() => network.applied).toEqual(['shop/first', 'shop/second']);
+  const reconcile = vi.spyOn(network, 'reconcile');
+  network.onClaim = async () => void (await other.put(keys.ovnLeader, 'another'));
+  network.hasDrift = true;
+  const before = countLooks(keys.ovnLeader);
+  await expect.poll(() => countLooks(keys.ovnLeader)).toBeGreaterThan(before + 2);
+  expect(reconcile).not.toHaveBeenCalled();
 });

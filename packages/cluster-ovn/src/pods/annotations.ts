@@ -68,9 +68,6 @@ const answered: ReadonlySet<string> = new Set([...answeringAnnotations, subnet, 
 const select = (all: Annotations, isWanted: (name: string) => boolean): Annotations =>
   Object.fromEntries(Object.entries(all).filter(([name]) => isWanted(name)));
 
-/** Those of Kube-OVN. */
-export const selectAnnotations = (all: Annotations): Annotations => select(all, isOvnAnnotation);
-
 /** Those by which a pod asks for something. */
 export const readAsked = (all: Annotations): Annotations =>
   select(all, (name) => isOvnAnnotation(name) && !answeringAnnotations.has(name));

@@ -46,8 +46,9 @@ function decideOfPod(ip: IpObject, view: IpView): IpState {
 function decideKept(ip: IpObject, name: string, view: IpView): IpState {
   const set = view.statefulSets.find((one) => one.namespace === ip.namespace && one.name === name);
   if (set === undefined || set.isDeleting) return { gone: `stateful set ${name} is gone` };
-  if ((ordinalOf(ip.podName) ?? 0) >= set.replicas)
-    return { gone: `stateful set ${name} has ${set.replicas} pods` };
+  const ordinal = ordinalOf(ip.podName);
+  if (ordinal === undefined) return { gone: `stateful set ${name} has numbered pods only` };
+  if (ordinal >= set.replicas) return { gone: `stateful set ${name} has ${set.replicas} pods` };
   return decidePlace(ip, undefined, view);
 }
 

@@ -52,9 +52,18 @@ export class LogicalNetwork {
     return this.#backend.claim(writer, { signal });
   }
 
-  /** False for a pod whose rows could not be made at the last attempt. @param id NAMESPACE/NAME */
+  /** Answers whether a pod has rows and all of them are there. Nothing was tried yet for those of new facts. @param id NAMESPACE/NAME */
   isInPlace(id: string): boolean {
-    return this.#desired.problemOf(`ovn-pod/${id}`) === undefined;
+    const scope = `ovn-pod/${id}` as const;
+    if (this.#desired.problemOf(scope) !== undefined) return false;
+    const { planner } = this.#desired;
+    try {
+      // A pod whose subnet is not there wants no row.
+      return planner.isInForce([scope]) && planner.sizeOf(scope) > 0;
+    } catch {
+      // Its rows could not be planned or made.
+      return false;
+    }
   }
 
   /** Reports if others have touched rows of ours since the last call, or may have. Costs nothing where they have not. */

@@ -36,7 +36,8 @@ export interface OvnLoopOptions {
   /** `geneve` or `vxlan`, as pods learn it. */
   readonly encapsulation: string;
   /** Where pods come from an API server. Nothing is planned before all of its lists are there. */
-  readonly kubernetes?: Pick<KubernetesSide, 'view' | 'untilSynced' | 'listen' | 'noteApplied'> | undefined;
+  readonly kubernetes?:
+    Pick<KubernetesSide, 'view' | 'missing' | 'untilSynced' | 'listen' | 'noteApplied'> | undefined;
   readonly log: Log;
   /** Of this leader in the northbound database; no other one has the name. */
   readonly writer: string;
@@ -81,9 +82,12 @@ export class OvnLoop {
     this.#queue = this.#createQueue();
   }
 
-  /** Of the last plan, each with its code in front: `OVN_CONFLICT: Subnet blue: spec.vpc: there is no Vpc red`. */
+  /**
+   * Of the last plan, each with its code in front: `OVN_CONFLICT: Subnet blue: spec.vpc: there is no Vpc red`. Before the first plan:
+   * lists that it waits for.
+   */
   get problems(): readonly string[] {
-    return this.#problems;
+    return [...(this.#options.kubernetes?.missing ?? []), ...this.#problems];
   }
 
   /** Once, until the signal aborts. What goes wrong is logged and tried again. */
@@ -137,17 +141,25 @@ export class OvnLoop {
     if (planner.hasNewStatus) this.#queue.addAfter('status', statusAfter);
     const { network } = this.#options;
     try {
-      if (this.#isReconcileDue) await this.#reconcile(planner.hasUnreadable, signal);
-      else await network.follow(signal);
-    } catch (error) {
-      // Another controller has the database, or it was emptied.
-      if (hasCode(error, 'STORE_CONFLICT')) this.#isReconcileDue = true;
-      throw error;
+      await this.#apply(planner, signal);
     } finally {
-      this.#announce(planner);
       const unreadable = this.#options.kubernetes?.view.problems ?? [];
       this.#report([...[...plan.problems, ...network.problems].map(nameProblem), ...unreadable]);
     }
+  }
+
+  /** @throws PodwireError STORE_CONFLICT when another controller has the database, or it was emptied; BACKEND_SILENT */
+  async #apply(planner: OvnPlanner, signal: AbortSignal): Promise<void> {
+    try {
+      if (this.#isReconcileDue) await this.#reconcile(planner.hasUnreadable, signal);
+      else await this.#options.network.follow(signal);
+    } catch (error) {
+      if (hasCode(error, 'STORE_CONFLICT')) this.#isReconcileDue = true;
+      // Annotations are the successor's by now, where there is one.
+      else this.#announce(planner);
+      throw error;
+    }
+    this.#announce(planner);
   }
 
   /** Records of pods follow the API server. @returns whether any was written */
@@ -284,6 +296,8 @@ export class OvnLoop {
     const { network, log, writer } = this.#options;
     await this.#checkLead(signal);
     await network.claim(writer, signal);
+    // A leader that was stopped before its claim has just taken the database from its successor.
+    await this.#checkLead(signal);
     const changes = await network.reconcile(keepLeftovers, signal);
     this.#isReconcileDue = false;
     if (changes.length === 0) return;

@@ -72,3 +72,21 @@ it('keeps a stateful set as it was that cannot be read any more, and says so', (
   expect(view.statefulSets).toEqual([set('db', 2)]);
   expect(view.problems).toEqual(['OBJECT_INVALID: StatefulSet shop/db: spec: expected object']);
 });
+
+it('takes a stateful set that could never be read for one of any size', () => {
+  const view = new ClusterView();
+  const problem = 'spec: expected object';
+  view.updateStatefulSets(
+    new Map([
+      ['db', { id: 'shop/db', problem }],
+      ['nameless', { id: 'shop', problem }],
+    ]),
+  );
+  expect(view.statefulSets).toEqual([set('db', Number.MAX_SAFE_INTEGER)]);
+});
+
+it('has no namespace that cannot be read', () => {
+  const view = new ClusterView();
+  view.updateNamespaces(new Map([namespace('shop'), ['bank', { id: 'bank', problem: 'annotations: x' }]]));
+  expect([view.hasNamespace('shop'), view.hasNamespace('bank')]).toEqual([true, false]);
+});

@@ -19,13 +19,14 @@ it('reads what a pod asks for, without answers and annotations of others', () =>
     [`${prefix}routed`]: 'true',
     [`${prefix}cidr`]: '10.17.0.0/24',
   };
-  const { object } = readPod(pod({}, { annotations: { ...asked, ...answers, other: 'x' } }));
+  const unused = { [`${prefix}ip_pool`]: '10.17.0.6' };
+  const { object } = readPod(pod({}, { annotations: { ...asked, ...answers, ...unused, other: 'x' } }));
   expect(object).toEqual({
     ...{ id: 'shop/web', namespace: 'shop', uid: 'web-1', hasEnded: false },
     annotations: { ...asked, ...answers },
     record: {
       ...{ namespace: 'shop', name: 'web', uid: 'web-1', node: 'n1', source: 'kubernetes' },
-      annotations: asked,
+      annotations: { ...asked, ...unused },
     },
   });
 });
@@ -66,8 +67,16 @@ test.each([
   [[{ ...owner, apiVersion: 'example.com/v1' }], undefined],
   [null, undefined],
 ])('a pod of the owners %j is of the stateful set %s', (ownerReferences, statefulSet) => {
-  expect(readPod(pod({}, { ownerReferences })).object?.record?.statefulSet).toBe(statefulSet);
+  const metadata = { ownerReferences, name: 'db-12' };
+  expect(readPod(pod({}, metadata)).object?.record?.statefulSet).toBe(statefulSet);
 });
+
+test.each(['db', 'db-', 'db-x', 'db-1x', 'db-x-1', 'web-1', 'adb-1'])(
+  'a pod with the name %s is of no stateful set db',
+  (name) => {
+    expect(readPod(pod({}, { ownerReferences: [owner], name })).object?.record?.statefulSet).toBeUndefined();
+  },
+);
 
 test.each([
   ['spec: Invalid input: expected object, received undefined', pod({ spec: undefined })],
@@ -76,6 +85,7 @@ test.each([
     'metadata.annotations: those of Kube-OVN',
     pod({}, { annotations: { [`${prefix}a`]: 'x'.repeat(20_000) } }),
   ],
+  ['have 20026 bytes', pod({}, { annotations: { [`${prefix}a`]: 'ä'.repeat(10_000) } })],
 ])('says what is wrong with a pod: %s', (problem, object) => {
   const read = readPod(object);
   expect(read.object).toBeUndefined();
@@ -101,7 +111,7 @@ it('reads that a stateful set is being deleted', () => {
 });
 
 it('reads the subnet of a namespace, and annotations of a node', () => {
-  const annotations = { [`${prefix}logical_switch`]: 'blue', other: 'x' };
+  const annotations = { [`${prefix}logical_switch`]: 'blue', [`${prefix}a`]: 'x', other: 'x' };
   const object = versioned({ metadata: { name: 'one', annotations } });
   expect(readNamespace(object)).toEqual({ id: 'one', object: { id: 'one', subnet: 'blue' } });
   const own = { [`${prefix}logical_switch`]: 'blue' };

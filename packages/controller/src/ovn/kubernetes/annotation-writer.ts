@@ -30,7 +30,8 @@ export class AnnotationWriter {
   readonly #queue: Workqueue<Target>;
   readonly #pods = new Map<string, OvnPodRecord>();
   #nodes: ReadonlyMap<string, Annotations> = new Map();
-  #hasTrouble = false;
+  /** Those that could not be written at their last attempts. */
+  readonly #failing = new Set<Target>();
 
   constructor(options: AnnotationWriterOptions) {
     this.#options = options;
@@ -45,19 +46,22 @@ export class AnnotationWriter {
 
   /** These pods have their rows, or are gone; others are as before. */
   notePods(applied: AppliedPods): void {
-    for (const [id, record] of applied) {
-      if (record === undefined) this.#pods.delete(id);
-      else this.#pods.set(id, record);
-      this.checkPod(id);
-    }
+    this.#take(applied);
+    for (const id of applied.keys()) this.checkPod(id);
   }
 
   /** Pods and nodes that are in the logical network: all there are. */
   noteAll(applied: AppliedPods, nodes: ReadonlyMap<string, Annotations>): void {
     this.#pods.clear();
     this.#nodes = nodes;
-    this.notePods(applied);
+    this.#take(applied);
     this.checkAll();
+  }
+
+  #take(applied: AppliedPods): void {
+    for (const [id, record] of applied)
+      if (record === undefined) this.#pods.delete(id);
+      else this.#pods.set(id, record);
   }
 
   /** The API server has another version of it. */
@@ -79,12 +83,15 @@ export class AnnotationWriter {
   }
 
   async #write(target: Target, signal: AbortSignal): Promise<void> {
-    if (this.#plan(target) === undefined) return;
-    await this.#limit.wait(signal);
-    const patch = this.#plan(target);
-    if (patch !== undefined) await this.#send(patch, signal);
-    if (!this.#hasTrouble) return;
-    this.#hasTrouble = false;
+    if (this.#plan(target) !== undefined) {
+      await this.#limit.wait(signal);
+      const patch = this.#plan(target);
+      if (patch !== undefined) await this.#send(patch, signal);
+    }
+    if (this.#failing.delete(target) && this.#failing.size === 0) this.#noteRecovery();
+  }
+
+  #noteRecovery(): void {
     this.#options.log.info({}, 'annotations are written into the API server again');
   }
 
@@ -110,8 +117,9 @@ export class AnnotationWriter {
 
   /** Once, since all of them fail while the server is away. */
   #complain(err: unknown, target: Target): void {
-    if (this.#hasTrouble) return;
-    this.#hasTrouble = true;
+    const isKnown = this.#failing.size > 0;
+    this.#failing.add(target);
+    if (isKnown) return;
     const message = 'annotations could not be written into the API server; it is tried again';
     this.#options.log.warn({ err, target }, message);
   }

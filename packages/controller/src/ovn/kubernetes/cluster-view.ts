@@ -37,8 +37,9 @@ export class ClusterView {
     return this.#nodes.get(name)?.object;
   }
 
+  /** One that cannot be read may choose a subnet that is not known. */
   hasNamespace(name: string): boolean {
-    return this.#namespaces.get(name) !== undefined;
+    return this.#namespaces.get(name)?.object !== undefined;
   }
 
   /** For pods of this namespace that name none. */
@@ -73,11 +74,13 @@ export class ClusterView {
     return changed;
   }
 
-  /** One that cannot be read by now is as it was: its pods keep what they have. */
+  /** One that cannot be read is as it was, or of any size: its pods keep what they have. */
   updateStatefulSets(objects: Objects<StatefulSet>, uid?: string): ChangedIds {
     const before = new Map(this.#sets.map((set) => [`${set.namespace}/${set.name}`, set]));
     const changed = this.#statefulSets.update(objects, uid);
-    const after = [...this.#statefulSets.list()].flatMap(({ id, object }) => object ?? before.get(id) ?? []);
+    const after = [...this.#statefulSets.list()].flatMap(
+      ({ id, object }) => object ?? before.get(id) ?? assumeSet(id),
+    );
     if (!isEqual(after, this.#sets)) this.#sets = after;
     return changed;
   }
@@ -97,4 +100,11 @@ export class ClusterView {
     this.#due = new Set();
     return due;
   }
+}
+
+/** A set that nothing is known of but its name: no number of its pods is too high. @returns none for an object without names */
+function assumeSet(id: string): StatefulSet[] {
+  const [namespace, name] = id.split('/');
+  if (!namespace || !name) return [];
+  return [{ namespace, name, replicas: Number.MAX_SAFE_INTEGER, isDeleting: false }];
 }

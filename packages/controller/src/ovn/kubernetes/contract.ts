@@ -14,7 +14,7 @@ export interface KubernetesPod {
   readonly hasEnded: boolean;
   /** Milliseconds since 1970 from which it counts as ended, since it is being deleted. */
   readonly endsAt?: number;
-  /** Those of Kube-OVN. */
+  /** Answers of Kube-OVN, as they are there. */
   readonly annotations: Annotations;
 }
 
@@ -27,7 +27,7 @@ export interface KubernetesNamespace {
 export interface KubernetesNode {
   readonly id: string;
   readonly uid: string;
-  /** Those of Kube-OVN. */
+  /** Answers of Kube-OVN, as they are there. */
   readonly annotations: Annotations;
 }
 

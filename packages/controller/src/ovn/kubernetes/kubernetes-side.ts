@@ -23,6 +23,10 @@ const paths: Readonly<Record<KindName, string>> = {
   nodes: '/api/v1/nodes',
 };
 
+const words: Readonly<Record<KindName, string>> = {
+  ...{ pods: 'pods', namespaces: 'namespaces', statefulSets: 'stateful sets', nodes: 'nodes' },
+};
+
 export class KubernetesSide {
   readonly view = new ClusterView();
   readonly #options: KubernetesSideOptions;
@@ -36,6 +40,14 @@ export class KubernetesSide {
   constructor(options: KubernetesSideOptions) {
     this.#options = options;
     this.#writer = new AnnotationWriter({ ...options, view: this.view });
+  }
+
+  /** Lists that the API server has not sent yet; each begins with a code. */
+  get missing(): readonly string[] {
+    return [...this.#missing].map(
+      (kind) =>
+        `BACKEND_SILENT: the API server's ${words[kind]} are not there yet: addresses of pods wait for them`,
+    );
   }
 
   /** Resolves when all four lists are there, or the signal aborts. Before, pods that are not known are not gone. */

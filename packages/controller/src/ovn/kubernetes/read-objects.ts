@@ -3,7 +3,7 @@ import {
   annotationNames,
   type Annotations,
   readAsked,
-  selectAnnotations,
+  selectAnswers,
   type StatefulSet,
 } from '@podwire/cluster-ovn';
 import { ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
@@ -12,7 +12,7 @@ import { compact } from '@podwire/platform';
 import { z } from 'zod';
 import type { KubernetesNamespace, KubernetesNode, KubernetesPod, ReadObject } from './contract.js';
 
-/** Characters of all that a pod asks for, so that its record fits into the store with the answer. */
+/** Bytes of all that a pod asks for, so that its record fits into the store with the answer. */
 const longestAnnotations = 16_384;
 /** The UID of a static pod on its node (the kubelet's own annotation), for which the API server has a mirror. */
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
@@ -27,8 +27,10 @@ const metadata = z.object({
 });
 const owner = z.object({ apiVersion: text, kind: text, name: text, controller: z.boolean().nullish() });
 
+const podMetadata = metadata.extend({ namespace: text, ownerReferences: z.array(owner).max(64).nullish() });
+
 const pod = z.object({
-  metadata: metadata.extend({ namespace: text, ownerReferences: z.array(owner).max(64).nullish() }),
+  metadata: podMetadata,
   spec: z.object({ nodeName: text.nullish(), hostNetwork: z.boolean().nullish() }),
   status: z.object({ phase: z.string().max(64).nullish() }).nullish(),
 });
@@ -67,7 +69,7 @@ export const readStatefulSet = (object: ApiObject): ReadObject<StatefulSet> =>
 
 export const readNode = (object: ApiObject): ReadObject<KubernetesNode> =>
   read(named, object, ({ metadata: { name: id, uid, annotations } }) => ({
-    ...{ id, uid, annotations: selectAnnotations(annotations ?? {}) },
+    ...{ id, uid, annotations: selectAnswers(annotations ?? {}) },
   }));
 
 function read<S extends z.ZodType, T>(
@@ -100,7 +102,7 @@ function toPod(object: z.output<typeof pod>): KubernetesPod {
     ...{ id: `${namespace}/${name}`, namespace, uid },
     ...compact({ endsAt, record: toRecord(object) }),
     hasEnded: ['Succeeded', 'Failed'].includes(object.status?.phase ?? ''),
-    annotations: selectAnnotations(object.metadata.annotations ?? {}),
+    annotations: selectAnswers(object.metadata.annotations ?? {}),
   };
 }
 
@@ -110,22 +112,29 @@ function toRecord({ metadata: found, spec }: z.output<typeof pod>): OvnPodRecord
   const checked = ovnPodKind.schema.safeParse({
     ...{ namespace: found.namespace, name: found.name, uid: all[mirrorAnnotation] ?? found.uid },
     ...{ node: spec.nodeName, annotations: limit(readAsked(all)), source: 'kubernetes' },
-    ...compact({ statefulSet: findSet(found.ownerReferences ?? []) }),
+    ...compact({ statefulSet: findSet(found) }),
   });
   if (checked.success) return checked.data;
   throw new RangeError(describe(checked.error));
 }
 
 function limit(annotations: Annotations): Annotations {
-  const length = JSON.stringify(annotations).length;
+  const length = Buffer.byteLength(JSON.stringify(annotations));
   if (length <= longestAnnotations) return annotations;
   throw new RangeError(
-    `metadata.annotations: those of Kube-OVN have ${length} characters, and ${longestAnnotations} at most are read`,
+    `metadata.annotations: those of Kube-OVN have ${length} bytes, and ${longestAnnotations} at most are read`,
   );
 }
 
-const findSet = (owners: readonly z.output<typeof owner>[]): string | undefined =>
-  owners.find(
-    ({ kind, apiVersion, controller }) =>
-      kind === 'StatefulSet' && apiVersion.startsWith('apps/') && controller === true,
+/** Users may write owners: a pod without a number of the set would keep its addresses for as long as the set is there. */
+const findSet = ({ name: pod, ownerReferences }: z.output<typeof podMetadata>): string | undefined =>
+  ownerReferences?.find(
+    ({ kind, apiVersion, controller, name }) =>
+      kind === 'StatefulSet' &&
+      apiVersion.startsWith('apps/') &&
+      controller === true &&
+      isNumbered(pod, name),
   )?.name;
+
+const isNumbered = (pod: string, set: string): boolean =>
+  pod.startsWith(`${set}-`) && /^\d+$/.test(pod.slice(set.length + 1));
