@@ -19,20 +19,28 @@ export function isAlive({ pid, startTime }: ProcessMark): boolean {
 }
 
 /**
- * When the process of this number started: clock ticks since boot (proc(5), field 22 of stat). Undefined when there is none, or one
- * that has ended and was not waited for yet (a zombie).
+ * When the process of this number started: clock ticks since boot. Undefined when there is none, or one that has ended and was
+ * not waited for yet (a zombie).
  * @throws the error of reading /proc
  */
 export function startTimeOf(pid: number): string | undefined {
   try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold anything; the fields after it count from state, the third.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+    return readStat(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined;
     throw error;
   }
+}
+
+/**
+ * The start time (proc(5), field 22) of a process that has not ended. One whose first thread is a zombie has others that still end (field 20),
+ * and holds its files and their locks until then. Pure.
+ */
+export function readStat(stat: string): string | undefined {
+  // The name in parentheses may hold anything; the fields after it count from state, the third.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, threads, start] = [fields[0], Number(fields[17]), fields[19]];
+  return state === 'X' || (state === 'Z' && threads <= 1) ? undefined : start;
 }
 
 /** One that cannot be read counts as ended. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { endProcesses, isAlive, markProcess, mountsBelow, listEnvironmentProcesses } from '../src/index.js';
+import { readStat } from '../src/process-mark.js';
 
 const started: ReturnType<typeof spawn>[] = [];
 async function startSleep(...words: string[]): Promise<number> {
@@ -23,7 +24,20 @@ afterAll(() => {
     }
 });
 
+const stat = (state: string, threads: number): string =>
+  `42 (a) Z 1 (b)) ${state} ${Array.from({ length: 16 }, () => '0').join(' ')} ${threads} 0 7700 0 0\n`;
+
 describe('a process', () => {
+  test.each([
+    ['S', 3, '7700'],
+    ['Z', 1, undefined],
+    ['Z', 0, undefined],
+    ['Z', 3, '7700'],
+    ['X', 1, undefined],
+  ])('in state %s with %d threads has the start time %s', (state, threads, start) => {
+    expect(readStat(stat(state, threads))).toBe(start);
+  });
+
   test('is told from another that gets its id later', () => {
     const own = markProcess('test', process.pid);
     expect(isAlive(own)).toBe(true);
