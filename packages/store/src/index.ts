@@ -6,5 +6,6 @@ export { decodeObject, encodeObject, type ObjectKind, objectLimits } from './obj
 export { type Candidate, electLeader } from './election.js';
 export { type KeeperOptions, keepLease, type KeptLease } from './lease-keeper.js';
 export { acquireLock, type LockOptions, type Lock, tryLock } from './lock.js';
+export { repeatOnConflict } from './repeat-on-conflict.js';
 export { hostOfEndpoint, openStore, parseStoreUrl, plainEndpoints } from './open.js';
 export { storeSpecSchema } from './spec-schema.js';

@@ -9,7 +9,14 @@ import { type EndpointId, endpointKey, type PodIdentity } from '@podwire/network
 import { type Clock, KeyedMutex, type Log, Workqueue } from '@podwire/platform';
 import { type Network, networkOf } from '../networks.js';
 import type { EndpointRecord } from '../records/record.js';
-import { decodeObject, encodeObject, type Item, type Store, type WatchBatch } from '@podwire/store';
+import {
+  decodeObject,
+  encodeObject,
+  type Item,
+  repeatOnConflict,
+  type Store,
+  type WatchBatch,
+} from '@podwire/store';
 
 export interface PodRecordsOptions {
   readonly store: Pick<Store, 'get' | 'put' | 'delete' | 'list' | 'watch'>;
@@ -26,6 +33,10 @@ interface Held {
   readonly record: PodRecord;
   /** Endpoints of the pod, by their keys. */
   readonly owners: ReadonlyMap<string, EndpointId>;
+  /** Annotations of the record when the pod asked, until its answer is noted. */
+  readonly asked?: Annotations | undefined;
+  /** The API server has the pod: where the record is gone, the controller has deleted it. */
+  readonly isOfController?: boolean;
 }
 
 type Annotations = PodRecord['annotations'];
@@ -34,8 +45,6 @@ type PodLife = PodName & Pick<PodRecord, 'uid'>;
 
 /** Milliseconds until a failure is tried again. */
 const backoff = { first: 1_000, longest: 30_000 } as const;
-/** Another writer may come between a look and a write. */
-const attempts = 5;
 /** A key of the queue that is no pod: all records are compared. */
 const all = '';
 
@@ -43,10 +52,6 @@ export class PodRecords {
   readonly #options: PodRecordsOptions;
   /** By NAMESPACE/NAME. */
   readonly #held = new Map<string, Held>();
-  /** Annotations of records when pods asked, by NAMESPACE/NAME, until their answers are noted. */
-  readonly #asked = new Map<string, Annotations>();
-  /** UIDs of pods of the API server, by NAMESPACE/NAME: where their records are gone, the controller has deleted them. */
-  readonly #ofController = new Map<string, string>();
   readonly #locks = new KeyedMutex();
   readonly #queue: Workqueue<string>;
 
@@ -78,14 +83,10 @@ export class PodRecords {
     const id = idOf(record);
     await this.#locks.withKey(id, signal, async () => {
       const found = this.#held.get(id);
-      const isKnown = found?.record.uid === record.uid;
-      if (!isKnown) {
-        const isOther = (present: OvnPodRecord | undefined): boolean => present?.uid !== record.uid;
-        const present = await this.#write(record, isOther, signal);
-        this.#asked.set(id, present.annotations);
-        if (present.source !== undefined) this.#ofController.set(id, record.uid);
-      }
-      this.#note(owner, isKnown ? found.record : record);
+      if (found?.record.uid === record.uid) return this.#note(owner, found.record);
+      const isOther = (present: OvnPodRecord | undefined): boolean => present?.uid !== record.uid;
+      const { annotations: asked, source } = await this.#write(record, isOther, signal);
+      return this.#note(owner, record, { asked, isOfController: source !== undefined });
     });
   }
 
@@ -94,16 +95,17 @@ export class PodRecords {
    * earlier record, whose addresses the controller is about to free.
    */
   isUnanswered(pod: PodName): boolean {
-    return this.#asked.has(idOf(pod));
+    return this.#held.get(idOf(pod))?.asked !== undefined;
   }
 
   noteAnswered(pod: PodName): void {
-    this.#asked.delete(idOf(pod));
+    const [id, held] = [idOf(pod), this.#held.get(idOf(pod))];
+    if (held !== undefined) this.#held.set(id, { ...held, asked: undefined });
   }
 
   /** Annotations of the record, once the controller has answered it. @throws PodwireError as the store does; the signal's reason */
   async untilAnswered({ namespace, name, uid }: PodLife, signal: AbortSignal): Promise<Annotations> {
-    const asked = this.#asked.get(idOf({ namespace, name }));
+    const asked = this.#held.get(idOf({ namespace, name }))?.asked;
     if (asked !== undefined && hasAnswer(asked)) return asked;
     const { store, keys } = this.#options;
     const key = keys.ovnPod(namespace, name);
@@ -147,14 +149,12 @@ export class PodRecords {
 
   /** Endpoints have been removed, or will never be. The records of pods without any are deleted soon. */
   release(isRemoved: (owner: EndpointId) => boolean): void {
-    for (const [id, { record, owners }] of this.#held) {
-      const left = new Map([...owners].filter(([, owner]) => !isRemoved(owner)));
-      if (left.size === owners.size) continue;
-      if (left.size > 0) this.#held.set(id, { record, owners: left });
+    for (const [id, held] of this.#held) {
+      const left = new Map([...held.owners].filter(([, owner]) => !isRemoved(owner)));
+      if (left.size === held.owners.size) continue;
+      if (left.size > 0) this.#held.set(id, { ...held, owners: left });
       else {
         this.#held.delete(id);
-        this.#asked.delete(id);
-        this.#ofController.delete(id);
         this.#queue.add(id);
       }
     }
@@ -169,11 +169,12 @@ export class PodRecords {
     return this.#queue.stop();
   }
 
-  #note(owner: EndpointId, record: PodRecord): void {
+  #note(owner: EndpointId, record: PodRecord, more: Pick<Held, 'asked' | 'isOfController'> = {}): void {
     const id = idOf(record);
     const found = this.#held.get(id);
-    const others = found?.record.uid === record.uid ? found.owners : [];
-    this.#held.set(id, { record, owners: new Map([...others, [endpointKey(owner), owner]]) });
+    const same = found?.record.uid === record.uid ? found : undefined;
+    const owners = new Map([...(same?.owners ?? []), [endpointKey(owner), owner]]);
+    this.#held.set(id, { ...same, ...more, record, owners });
   }
 
   async #compare(signal: AbortSignal): Promise<void> {
@@ -190,7 +191,7 @@ export class PodRecords {
       const held = this.#held.get(id);
       if (held === undefined) await this.#delete(id, signal);
       // A pod that has this name on another node by now has a record of its own.
-      else if (this.#ofController.get(id) !== held.record.uid)
+      else if (held.isOfController !== true)
         await this.#write(held.record, (present) => present === undefined, signal);
     });
   }
@@ -261,13 +262,3 @@ const itemsOf = (batch: WatchBatch): readonly Item[] =>
   batch.type === 'snapshot'
     ? batch.items
     : batch.changes.flatMap((change) => (change.type === 'put' ? [change.item] : []));
-
-async function repeatOnConflict<T>(write: () => Promise<T>): Promise<T> {
-  for (let left = attempts; ; left--)
-    try {
-      return await write();
-    } catch (error) {
-      const isConflict = error instanceof PodwireError && error.code === 'STORE_CONFLICT';
-      if (!isConflict || left === 1) throw error;
-    }
-}

@@ -80,12 +80,11 @@ async function takeTurns(sides: Sides, { pods, signal, progress }: Call): Promis
     }
     progress('ADD of the model ovn', index + 1, pods + warmUp);
   }
-  const of = { answered, reached, deleted, bare };
-  return mapValues(of, summarize);
+  return {
+    ...{ answered: summarize(answered), reached: summarize(reached) },
+    ...{ deleted: summarize(deleted), bare: summarize(bare) },
+  };
 }
-
-const mapValues = <K extends string, V, W>(record: Record<K, V>, map: (value: V) => W): Record<K, W> =>
-  Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, W>;
 
 async function addOne({ candidate, slots, settle }: Sides, signal: AbortSignal) {
   const { namespace } = candidate.host;

@@ -1,5 +1,6 @@
 /** TCP between pods of the model ovn, and between pods whose rows were made by hand, on one node and between two. */
 import type { TestNamespace } from '@podwire/testkit';
+import type { OvnCentral, OvnNode } from '@podwire/testkit/ovn';
 import type { Programs, StepCall } from '../call.js';
 import { addPods } from '../candidates.js';
 import type { Member } from '../cluster/members.js';
@@ -36,11 +37,7 @@ export async function measureOvnThroughput(
   cluster: OvnCluster,
   options: OvnThroughputOptions & Programs & StepCall,
 ): Promise<OvnThroughput> {
-  const own = await addThree(cluster.members, (member) => addByPodwire(member, options));
-  const other = await addThree([0, 1], (index) => addByHand(cluster, index));
-  const ways = [own, other].flatMap(([near, server, far]) =>
-    [near, far].map((client) => join(client, server)),
-  );
+  const ways = [...(await joinByPodwire(cluster, options)), ...(await joinByHand(cluster))];
   await pourInTurns(ways, options, 'TCP between pods of the model ovn');
   const [ownNear, ownFar, otherNear, otherFar] = ways.map(({ rates }): Bits => rates);
   return { onNode: compare(ownNear!, otherNear!), between: compare(ownFar!, otherFar!) };
@@ -56,12 +53,20 @@ const join = ({ namespace: client }: End, { namespace: server, address }: End): 
   ...{ client, server, address, rates: [] },
 });
 
-/** Two on the first node, one on the second. */
-async function addThree<T>(
-  nodes: readonly T[],
-  add: (node: T) => Promise<End>,
-): Promise<readonly [End, End, End]> {
-  return [await add(nodes[0]!), await add(nodes[0]!), await add(nodes[1]!)];
+/** To a server from a pod on its node, and from one on the other. */
+async function joinByPodwire(
+  { members: [one, two] }: OvnCluster,
+  options: Programs & StepCall,
+): Promise<readonly Way[]> {
+  const server = await addByPodwire(one!, options);
+  const [near, far] = [await addByPodwire(one!, options), await addByPodwire(two!, options)];
+  return [join(near, server), join(far, server)];
+}
+
+async function joinByHand({ central, nodes: [one, two] }: OvnCluster): Promise<readonly Way[]> {
+  const server = await addByHand(central, one!, 1);
+  const [near, far] = [await addByHand(central, one!, 2), await addByHand(central, two!, 3)];
+  return [join(near, server), join(far, server)];
 }
 
 async function addByPodwire(member: Member, { binDir, signal }: Programs & StepCall): Promise<End> {
@@ -71,14 +76,12 @@ async function addByPodwire(member: Member, { binDir, signal }: Programs & StepC
   return { namespace: member.host.pods[slot!.index]!, address: candidate.addressOf(slot!, added!.output)! };
 }
 
-let made = 0;
-
-async function addByHand({ central, nodes }: OvnCluster, index: number): Promise<End> {
-  const number = (made += 1);
+/** @param number of its names and addresses */
+async function addByHand(central: OvnCentral, node: OvnNode, number: number): Promise<End> {
   const [port, address] = [`hand${number}`, `10.16.201.${number}`];
   const mac = `00:00:00:ab:00:${number.toString(16).padStart(2, '0')}`;
   const { name, length, gateway } = defaultSwitch;
   await central.nbctl('lsp-add', name, port, '--', 'lsp-set-addresses', port, `${mac} ${address}`);
   const place = { port, mac, address: `${address}/${length}`, gateway };
-  return { namespace: await nodes[index]!.addPod(place), address };
+  return { namespace: await node.addPod(place), address };
 }

@@ -2,16 +2,8 @@ import { type OvnPodRecord } from '@podwire/cluster-state';
 import { expect, it, test } from 'vitest';
 import type { KubernetesPod } from '../../src/ovn/kubernetes/contract.js';
 import { planRecord, type RecordInput } from '../../src/ovn/kubernetes/plan-record.js';
+import { answer, prefix } from './answer.js';
 
-const prefix = 'ovn.kubernetes.io/';
-const answer = {
-  ...{
-    [`${prefix}logical_switch`]: 'red',
-    [`${prefix}ip_address`]: '10.16.0.2',
-    [`${prefix}allocated`]: 'true',
-  },
-  [`${prefix}mac_address`]: '0a:00:00:00:00:01',
-};
 const wanted: OvnPodRecord = {
   ...{ namespace: 'shop', name: 'web', uid: 'u1', node: 'n1', annotations: {}, source: 'kubernetes' },
 };

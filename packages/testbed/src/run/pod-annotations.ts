@@ -1,28 +1,19 @@
 /** Annotations of pods in the store of a testbed of the model ovn, as they are in Kubernetes: they change while pods run. */
 import { keysBelow, ovnPodKind } from '@podwire/cluster-state';
 import { PodwireError } from '@podwire/errors';
-import { decodeObject, encodeObject, type Store } from '@podwire/store';
+import { decodeObject, encodeObject, repeatOnConflict, type Store } from '@podwire/store';
 import type { AnnotationChanges } from '../pod-spec.js';
 import type { PodRecord } from '../record.js';
 import { storeRoot } from '../shape.js';
 
-/** The controller may write at the same time. */
-const attempts = 5;
-
-/** @throws PodwireError TESTBED_FAILED for a pod without a record; as the store does */
+/** The controller may write at the same time. @throws PodwireError TESTBED_FAILED for a pod without a record; as the store does */
 export async function annotateInStore(
   store: Pick<Store, 'get' | 'put'>,
   pod: PodRecord,
   changes: AnnotationChanges,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let left = attempts; ; left--)
-    try {
-      return await annotateOnce(store, pod, changes, signal);
-    } catch (error) {
-      const isConflict = error instanceof PodwireError && error.code === 'STORE_CONFLICT';
-      if (!isConflict || left === 1) throw error;
-    }
+  await repeatOnConflict(() => annotateOnce(store, pod, changes, signal));
 }
 
 async function annotateOnce(
