@@ -4,7 +4,7 @@ import type { Container, Pod, ProbeAction } from '@podwire/pod-spec';
 import { answerWithin } from '../probes/deadline.js';
 import { httpGet } from '../probes/http-get.js';
 import { describeExit, execSlack } from '../probes/perform.js';
-import { tcpConnect } from '../probes/tcp-connect.js';
+import { tcpConnect } from '../probes/connection.js';
 import { resolvePort } from '../runtime-config/ports.js';
 
 export interface HookTarget {

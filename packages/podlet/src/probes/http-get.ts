@@ -1,8 +1,12 @@
+import type { OutgoingHttpHeaders } from 'node:http2';
 import net, { type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { bracketHost } from '@podwire/addresses';
 import { compact, onAbort } from '@podwire/platform';
 import type { ProbeAction } from '@podwire/pod-spec';
+import { connect, hangUp, leaveEndToServer } from './connection.js';
 import { readBody, readHead } from './http-answer.js';
+import { requestOverHttp2 } from './http2.js';
 import { readBytes } from './socket-bytes.js';
 
 export type HttpGet = NonNullable<ProbeAction['httpGet']>;
@@ -58,40 +62,98 @@ interface Answer {
   readonly next?: URL;
 }
 
-async function requestOnce(
-  url: URL,
-  { action, brokenBody }: HttpTarget,
-  signal: AbortSignal,
-): Promise<Answer> {
-  signal.throwIfAborted();
-  const request = formatRequest(url, action);
-  const socket = await connect(url);
-  const unsubscribe = onAbort(signal, (reason) => socket.destroy(reason));
+async function requestOnce(url: URL, target: HttpTarget, signal: AbortSignal): Promise<Answer> {
+  // Before anything is sent: what a manifest cannot ask for is found here.
+  const headers = headersOf(url, target.action);
+  const socket = await connect(hostOf(url), Number(url.port || defaultPorts[url.protocol]), signal);
+  const unsubscribe = onAbort(signal, () => hangUp(socket));
   try {
-    const bytes = readBytes(socket);
-    socket.write(request);
-    const head = await readHead(bytes);
-    const next = redirectOf(head.status, head.headers.get('location')?.[0], url);
-    const isFollowed = next?.hostname === url.hostname;
-    if (!isFollowed) {
-      await readBody(bytes, head, mostBodyBytes).catch((error: unknown) => {
-        if (brokenBody === 'fails' || signal.aborted) throw error;
-      });
-    }
-    return { status: head.status, ...compact({ next }) };
+    return await askOver(socket, { url, headers, brokenBody: target.brokenBody });
+  } catch (error) {
+    hangUp(socket);
+    // A connection that was ended for it breaks off with errors of its own.
+    signal.throwIfAborted();
+    throw error;
   } finally {
     unsubscribe();
-    socket.destroy();
   }
 }
 
-/** TLS is loaded with the first probe that needs it. A name is told to the server, an address is not (RFC 6066, 3). */
-async function connect(url: URL): Promise<Socket> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol === 'http:') return net.connect({ host, port: Number(url.port || 80) });
+async function askOver(socket: Socket, question: Question): Promise<Answer> {
+  const { url } = question;
+  if (url.protocol === 'http:') return askOverHttp1(socket, socket, question);
+  const secured = await startTls(socket, hostOf(url));
+  if (secured.alpnProtocol !== 'h2') return askOverHttp1(socket, secured, question);
+  const answer = await askOverHttp2(secured, question);
+  hangUp(socket);
+  return answer;
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/**
+ * TLS is loaded with the first probe that needs it. A name is told to the server, an address is not (RFC 6066, 3). A server may
+ * speak HTTP/2 alone, as one of gRPC does.
+ */
+async function startTls(socket: Socket, host: string): Promise<TLSSocket> {
   const tls = await import('node:tls');
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  return tls.connect({ host, port: Number(url.port || 443), rejectUnauthorized: false, ...servername });
+  const options = { socket, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'], ...servername };
+  return new Promise((resolve, reject) => {
+    const secured = tls.connect(options);
+    socket.on('error', (error) => secured.destroy(error));
+    secured.once('secureConnect', () => resolve(secured));
+    secured.once('error', reject);
+    secured.once('close', () =>
+      reject(new Error('the server has ended the connection before TLS was set up')),
+    );
+  });
+}
+
+interface Question {
+  readonly url: URL;
+  readonly headers: readonly Header[];
+  readonly brokenBody: HttpTarget['brokenBody'];
+}
+
+async function askOverHttp1(socket: Socket, stream: Socket, question: Question): Promise<Answer> {
+  const { url, headers } = question;
+  const bytes = readBytes(stream);
+  stream.write(formatRequest(url, headers));
+  const head = await readHead(bytes);
+  const answer = await finish(head.status, head.headers.get('location')?.[0], question, () =>
+    readBody(bytes, head, mostBodyBytes),
+  );
+  leaveEndToServer(socket, stream);
+  return answer;
+}
+
+function askOverHttp2(stream: Socket, question: Question): Promise<Answer> {
+  const { url, headers } = question;
+  const request = { authority: url.origin, headers: formatHeaders(url, headers) };
+  return requestOverHttp2(stream, request, (answer) =>
+    finish(answer.headers[':status'] ?? 0, answer.headers.location, question, () =>
+      answer.readBody(mostBodyBytes),
+    ),
+  );
+}
+
+/** The body of a redirect that is followed is not looked at. */
+async function finish(
+  status: number,
+  location: string | undefined,
+  { url, brokenBody }: Question,
+  read: () => Promise<unknown>,
+): Promise<Answer> {
+  const next = redirectOf(status, location, url);
+  if (next?.hostname !== url.hostname) {
+    await read().catch((error: unknown) => {
+      if (brokenBody === 'fails') throw error;
+    });
+  }
+  return { status, ...compact({ next }) };
 }
 
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
@@ -104,12 +166,28 @@ function redirectOf(status: number, location: string | undefined, base: URL): UR
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
 }
 
-function formatRequest(url: URL, action: HttpGet): string {
-  const lines = headersOf(url, action).map(([name, value]) => `${name}: ${value}\r\n`);
+function formatRequest(url: URL, headers: readonly Header[]): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 type Header = readonly [name: string, value: string];
+
+/** Small letters; the connection's own headers have no place in HTTP/2 (RFC 9113, 8.2.2). */
+function formatHeaders(url: URL, headers: readonly Header[]): OutgoingHttpHeaders {
+  const formatted: Record<string, string[]> = {};
+  for (const [name, value] of headers) (formatted[name.toLowerCase()] ??= []).push(value);
+  const { host: [authority] = [url.host], ...rest } = formatted;
+  const own = Object.entries(rest).filter(([name]) => !ofConnections.includes(name));
+  return {
+    ':method': 'GET',
+    ':path': `${url.pathname}${url.search}`,
+    ':authority': authority,
+    ...Object.fromEntries(own),
+  };
+}
+
+const ofConnections = ['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade'];
 
 /** Headers of the message, not of the application: a manifest cannot set them, as with Go. */
 const ours = /^(?:host|connection|content-length|transfer-encoding|trailer)$/i;

@@ -5,7 +5,7 @@ import { resolvePort } from '../runtime-config/ports.js';
 import { checkHealth } from './grpc-health.js';
 import { httpGet } from './http-get.js';
 import { failure, type ProbeOutcome, success, unknown } from './probe-state.js';
-import { tcpConnect } from './tcp-connect.js';
+import { tcpConnect } from './connection.js';
 
 export interface PerformTarget {
   readonly action: ProbeAction;

@@ -1,16 +1,12 @@
 /** Probes against real servers on loopback. */
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import fs from 'node:fs';
 import type { Socket } from 'node:net';
-import path from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { ExecSyncResponse } from '@podwire/cri';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ContainerPort, ProbeAction } from '@podwire/pod-spec';
 import { performProbe } from '../../src/probes/perform.js';
 import { temporaryDirectories } from '../files/temporary.js';
-import { closedPort, loopbackServers } from './servers.js';
+import { closedPort, loopbackServers, makeIdentity } from './servers.js';
 
 const servers = loopbackServers();
 const temporary = temporaryDirectories();
@@ -32,6 +28,9 @@ function look(
   const target = { action, container: { ports }, containerId: 'id', address, timeoutSeconds: 1 };
   return performProbe(target, noRuntime, signal);
 }
+
+/** Resolves also when the connection is reset, which is an error first. */
+const closing = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve));
 
 type Http = NonNullable<ProbeAction['httpGet']>;
 const get = (port: number | string, more: Partial<Http> = {}): ProbeAction => ({
@@ -149,23 +148,7 @@ describe('HTTP', () => {
   });
 
   test('certificates are not verified', async () => {
-    const directory = temporary();
-    const [key, cert] = [path.join(directory, 'key'), path.join(directory, 'cert')] as const;
-    const make = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-subj',
-      '/CN=other',
-      '-days',
-      '1',
-    ];
-    execFileSync('openssl', [...make, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    const identity = { key: fs.readFileSync(key, 'utf8'), cert: fs.readFileSync(cert, 'utf8') };
+    const identity = makeIdentity(temporary());
     const { port } = await servers.https((_, response) => response.end(), identity);
     expect(await look(get(port, { scheme: 'HTTPS' }))).toMatchObject({ result: 'success' });
     expect(await look(get(port, { scheme: 'HTTP' }))).toMatchObject({ result: 'failure' });
@@ -191,7 +174,7 @@ describe('HTTP', () => {
     let gone: Promise<unknown> | undefined;
     const abort = new AbortController();
     const { port } = await servers.http(({ socket }) => {
-      gone = once(socket, 'close');
+      gone = closing(socket);
       abort.abort(new Error('enough'));
     });
     await expect(look(get(port), { signal: abort.signal })).rejects.toThrow('enough');
@@ -202,7 +185,7 @@ describe('HTTP', () => {
   test('of a body that never ends, 10 KiB are waited for', async () => {
     let gone: Promise<unknown> | undefined;
     const { port } = await servers.http(({ socket }, response) => {
-      gone = once(socket, 'close');
+      gone = closing(socket);
       response.writeHead(200);
       response.write('and so on '.repeat(1024));
     });
