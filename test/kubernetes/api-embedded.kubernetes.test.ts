@@ -45,6 +45,25 @@ test('without the API server pods go on, and pods of files still come and go', a
   assert.deepEqual(identityOf(await machine.untilReady('web')), identityOf(before));
 });
 
+test('a pod of a file that was ready is ready after a restart of the pod agent, until its probe says otherwise', async () => {
+  const once = path.join(machine.manifests, '.once');
+  const { spec, ...rest } = webPod({ name: 'static' });
+  const [container] = spec['containers'] as [Record<string, unknown>];
+  // It succeeds once, and its failures do not count for a long time.
+  const readinessProbe = { exec: { command: ['mkdir', once] }, periodSeconds: 1, failureThreshold: 1_000 };
+  const pod = { ...rest, spec: { ...spec, containers: [{ ...container, readinessProbe }] } };
+  const file = path.join(machine.manifests, 'static.json');
+  fs.writeFileSync(file, JSON.stringify(pod));
+  const isReady = async (): Promise<boolean> => /\bstatic\b\S*\s+1\/1/.test(await listed());
+  await until('it is ready', isReady, { describe: listed });
+  await machine.podlet.kill9();
+  await machine.podlet.start();
+  await until('it is ready again', isReady, { describe: listed });
+  fs.rmSync(file);
+  fs.rmdirSync(once);
+  await until('it is gone', async () => !(await listed()).includes('static'), { describe: listed });
+});
+
 test('what happens to a pod while the API server is away is written as soon as it is back', async () => {
   const before = await machine.untilReady('web');
   await machine.api.kill9();

@@ -40,7 +40,9 @@ export {
   createPodPreparation,
   type FindConfigMap,
   type PreparationOptions,
+  loadProbeResults,
   readConfigMapDirectory,
+  withProbeResults,
 } from './files/index.js';
 export type {
   ContainerConfigRequest,
@@ -59,7 +61,7 @@ export {
   readPodIdentity,
 } from './runtime-config/index.js';
 export { type Podlet, type PodletConfig, type PodletDependencies, startPodlet } from './podlet.js';
-export type { PodletFaults, PodletLog, StatusSink } from './sync/sync-context.js';
+export { noSink, type PodletFaults, type PodletLog, type StatusSink } from './sync/sync-context.js';
 export { defaultSettings, type LoopSettings } from './settings.js';
 export {
   createCredentials,

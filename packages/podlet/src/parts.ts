@@ -92,6 +92,8 @@ export interface ProbeTarget {
   readonly containerId: string;
   /** Milliseconds since the epoch; initial delays count from here. When it is watched first, where absent or 0. */
   readonly startedAt?: number;
+  /** Its startup probe has succeeded, perhaps before this prober began: the others need not wait for it. */
+  readonly hasStarted?: boolean;
   readonly address: string;
 }
 

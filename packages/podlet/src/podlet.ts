@@ -23,6 +23,7 @@ import {
 } from './sync/sync-context.js';
 import type { RunHook } from './hooks/index.js';
 import type { ContainerLogs } from './logs/index.js';
+import type { EarlierResult } from './lifecycle/earlier-results.js';
 import { viewPod } from './sync/status-manager.js';
 import { RuntimeHealth } from './runtime/runtime-health.js';
 import { RuntimeView } from './runtime/runtime-view.js';
@@ -47,6 +48,8 @@ export interface PodletConfig {
   readonly settings?: Partial<LoopSettings>;
   /** From checkpoints: they are there before any source speaks, and make none ready. */
   readonly restored?: readonly Pod[];
+  /** Results of probes by uid that an earlier process has left; see `withProbeResults`. */
+  readonly earlierResults?: ReadonlyMap<string, readonly EarlierResult[]>;
 }
 
 /** Everything the pod agent does not do itself. */
@@ -179,6 +182,7 @@ function assemble(config: PodletConfig, dependencies: PodletDependencies, spans:
   const workers: PodWorkers = new PodWorkers({
     dependencies: shared,
     sink: dependencies.sink ?? noSink,
+    ...compact({ earlierResults: config.earlierResults }),
     mayRun: () => health.problem() === undefined,
     onChange: (worker) => {
       if (!worker.orphan && listeners.size > 0) tell({ kind: 'pod', pod: viewPod(worker, view) });

@@ -104,7 +104,7 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     await machine.untilGone('twin');
   });
 
-  void test('the pod agent is killed and started again: pods are found, none is restarted', async () => {
+  void test('the pod agent is killed and started again: pods are found, none is restarted, none was unready meanwhile', async () => {
     const machine = open();
     const before = await machine.untilReady('web');
     await machine.podlet.kill9();
@@ -114,6 +114,8 @@ export function defineCommonCases(open: () => ApiHost, scheme: string): void {
     await machine.untilReady('later');
     const now = await machine.untilReady('web');
     assert.deepEqual(identityOf(now), identityOf(before));
+    // Its time says when it changed last.
+    assert.deepEqual(conditionOf(now, 'Ready'), conditionOf(before, 'Ready'));
   });
 }
 

@@ -20,6 +20,8 @@ import {
   createPodPreparation,
   createProber,
   createPullSecretFiles,
+  loadProbeResults,
+  noSink,
   type SourcePlaces,
   SourceSet,
   findCgroupDriver,
@@ -35,6 +37,7 @@ import {
   startPodlet,
   startPodletServer,
   withCheckpoints,
+  withProbeResults,
   withPodCgroups,
 } from '@podwire/podlet';
 import type { CriRuntime } from '@podwire/cri';
@@ -106,7 +109,9 @@ async function openPodAgent(
   const rotation = { ...settings.logRotation };
   const live = openLiveSettings(settings, { configuration, sources, rotation, log });
   ends.push(service.listen(() => live.reload()));
-  const parts = { rotation, opened, cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan };
+  const earlierResults = await loadProbeResults(describeDirectories(settings));
+  const kept = { checkpoints, restored, earlierResults };
+  const parts = { rotation, opened, cgroups, kubernetes, sources, held, ...kept, log, onSpan };
   const podlet = startParts(settings, parts);
   ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
@@ -193,12 +198,14 @@ interface Parts {
   readonly held: HeldPods;
   readonly checkpoints: PodCheckpoints;
   readonly restored: readonly Pod[];
+  readonly earlierResults: Awaited<ReturnType<typeof loadProbeResults>>;
   readonly log: Log;
   readonly onSpan: (span: Span) => void;
 }
 
 function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
-  const { cgroups, kubernetes, sources, held, checkpoints, restored, log, onSpan, rotation } = parts;
+  const { cgroups, kubernetes, sources, held, checkpoints, log, onSpan, rotation } = parts;
+  const { restored, earlierResults } = parts;
   const { runtime } = parts.opened;
   const node = describeNode(settings, cgroups);
   const directories = describeDirectories(settings);
@@ -210,11 +217,11 @@ function startParts(settings: PodAgentSettings, parts: Parts): Podlet {
   const preparation = createPodPreparation({ directories, node, findConfigMap });
   const credentials = createCredentials({ files: settings.credentials, findPullSecret });
   return startPodlet(
-    { restored },
+    { restored, earlierResults },
     {
       ...{ runtime, merger, node, directories, clock, log, onSpan },
       ...{ buildSandboxConfig, buildContainerConfig, createProber, readLogTail },
-      ...compact({ sink: kubernetes?.sink }),
+      sink: withProbeResults(kubernetes?.sink ?? noSink, directories, (message) => log.warn({}, message)),
       sources: [
         held.filter(sources.file),
         held.filter(sources.http),

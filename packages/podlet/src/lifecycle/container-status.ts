@@ -1,13 +1,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from '@podwire/pod-spec';
 import { type ContainerFacts, type ContainerRole, hasStarted, restarts, roleOf } from './container-plan.js';
-import { isInitialised } from './init-plan.js';
-import {
-  hasExited,
-  newestInSandbox,
-  newestInstance,
-  type ObservedContainer,
-  type ObservedPod,
-} from './observed.js';
+import { isInitialised, isPassed } from './init-plan.js';
+import { newestInSandbox, newestInstance, type ObservedContainer, type ObservedPod } from './observed.js';
 
 export interface Waiting {
   /** `ContainerCreating`, `CrashLoopBackOff`, `ErrImagePull` … */
@@ -62,7 +56,7 @@ function describe(subject: Subject): ContainerStatus {
     name: container.name,
     state,
     lastState: lastState(subject, state, newest, before),
-    ready: role === 'init' ? hasExited(newest, true) : started && isReady(container, facts),
+    ready: role === 'init' ? hasSucceeded(state) : started && isReady(container, facts),
     started,
     restartCount: Math.max(newest?.attempt ?? 0, before?.restartCount ?? 0),
     image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
@@ -70,6 +64,8 @@ function describe(subject: Subject): ContainerStatus {
     containerID: newest?.id ?? before?.containerID ?? '',
   };
 }
+
+const hasSucceeded = ({ terminated }: ContainerState): boolean => terminated?.exitCode === 0;
 
 function isReady(container: Container, facts: ContainerFacts): boolean {
   return container.readinessProbe === undefined || facts.probeResult(container.name, 'readiness') === true;
@@ -104,12 +100,28 @@ function absentState(
   if (told !== undefined) return { waiting: told };
   if (before?.state.terminated !== undefined) return before.state;
   const sandbox = subject.observed.sandboxes[0];
+  if (sandbox !== undefined && isGoneAfterSuccess(subject, sandbox.id)) return goneAfterSuccess;
   // Of an init container that has not begun, too: kubectl then shows how many are over, Init:0/2.
   const initialising =
     subject.pod.spec.initContainers.length > 0 &&
     (sandbox === undefined || !isInitialised(subject.pod, subject.observed, sandbox.id));
   return { waiting: { reason: initialising ? 'PodInitializing' : 'ContainerCreating' } };
 }
+
+/** The runtime has lost its record, but what comes after it has begun. */
+function isGoneAfterSuccess({ role, pod, observed, container }: Subject, sandboxId: string): boolean {
+  return role === 'init' && isPassed(pod, observed, sandboxId, container.name);
+}
+
+const goneAfterSuccess: ContainerState = {
+  terminated: {
+    exitCode: 0,
+    reason: 'Completed',
+    message:
+      'Its record is gone from the runtime. It had succeeded, since the containers after it have begun.',
+    containerID: '',
+  },
+};
 
 function isToRestart(subject: Subject, newest: ObservedContainer): boolean {
   const { role, pod, observed } = subject;

@@ -83,6 +83,12 @@ function planStep(
   return planOnce(pod, observed, sandboxId, place.container);
 }
 
+/** Something that comes after this init container was created in the sandbox, so it had succeeded. */
+export function isPassed(pod: Pod, observed: ObservedPod, sandboxId: string, name: string): boolean {
+  const index = pod.spec.initContainers.findIndex((container) => container.name === name);
+  return isInitialised(pod, observed, sandboxId) || hasLaterInstance(pod, observed, sandboxId, index);
+}
+
 /** A later one was begun, so this one had succeeded; its remains may have been cleaned away. */
 function hasLaterInstance(pod: Pod, observed: ObservedPod, sandboxId: string, index: number): boolean {
   const later = pod.spec.initContainers.slice(index + 1);

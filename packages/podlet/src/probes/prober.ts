@@ -113,8 +113,8 @@ function stopAll(context: Context, key: string, { probes }: Watched): void {
 }
 
 /** With a startup probe, the others wait until it has succeeded. */
-function mayBegin({ kind, container }: ProbeTarget, probes: Watched['probes']): boolean {
-  if (kind === 'startup' || container.startupProbe === undefined) return true;
+function mayBegin({ kind, container, hasStarted }: ProbeTarget, probes: Watched['probes']): boolean {
+  if (kind === 'startup' || container.startupProbe === undefined || hasStarted === true) return true;
   return probes.get('startup')?.state.probeResult === true;
 }
 

@@ -43,9 +43,15 @@ interface Listing {
 export class RuntimeView {
   readonly #options: RuntimeViewOptions;
   readonly #cache = new PodCache();
+  #wasListed = false;
 
   constructor(options: RuntimeViewOptions) {
     this.#options = options;
+  }
+
+  /** False until everything was listed once: what is not known yet is not gone. */
+  get wasListed(): boolean {
+    return this.#wasListed;
   }
 
   observed(uid: string): ObservedPod {
@@ -121,6 +127,7 @@ export class RuntimeView {
       // One that cannot be asked keeps its old state, so that the next listing finds the change again.
       if (await succeeds(fetch())) changed.add(one.labels[uidLabel] ?? '');
     });
+    this.#wasListed = true;
     const vanished = gone.flatMap(({ id, uid, sandbox }) => (sandbox === undefined ? [] : { id, uid }));
     return { changed, vanished };
   }

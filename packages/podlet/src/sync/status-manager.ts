@@ -3,6 +3,7 @@ import { compact } from '@podwire/platform';
 import type { PodStage, PodView } from '../contract.js';
 import { computeStatus } from '../lifecycle/status.js';
 import { type ContainerStatus, localAnnotations, type PodStatus } from '@podwire/pod-spec';
+import { probeResultsOf } from './probe-results.js';
 import type { TerminationMessageContext, SyncDependencies } from './sync-context.js';
 import { findWaits } from '../workers/pod-waits.js';
 import type { TraceDependencies, WorkerState } from '../workers/worker-state.js';
@@ -31,7 +32,7 @@ function computeWorkerStatus(
 ): PodStatus {
   const { uid, waiting, sandboxProblem, failure, blocked, ended } = worker;
   return computeStatus(worker.pod, view.observed(uid), {
-    probeResult: (name, kind) => prober.probeResult(uid, name, kind),
+    probeResult: probeResultsOf({ worker, view, prober }),
     waiting,
     interrupted: worker.interrupted,
     terminationMessages: worker.terminationMessages,

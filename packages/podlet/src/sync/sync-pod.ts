@@ -15,6 +15,7 @@ import { createSandbox } from './create-sandbox.js';
 import type { PreparedPod } from '../parts.js';
 import { labelSandbox } from '../runtime/labels.js';
 import { type ReadySandbox, startContainer, type StartResult } from './start-container.js';
+import { probeResultsOf } from './probe-results.js';
 import { watchProbes } from './watch-probes.js';
 import { PodwireError } from '@podwire/errors';
 import { podName } from '@podwire/pod-spec';
@@ -145,9 +146,10 @@ function setFailure({ worker }: SyncContext, failure: Waiting): void {
   if (!isTerminal(worker.status.phase)) worker.failure = failure;
 }
 
-export function factsOf({ worker, prober }: SyncContext): ContainerFacts {
+export function factsOf(context: SyncContext): ContainerFacts {
+  const { worker } = context;
   return {
-    probeResult: (name, kind) => prober.probeResult(worker.uid, name, kind),
+    probeResult: probeResultsOf(context),
     interrupted: worker.interrupted,
     restartAsked: worker.restartAsked,
   };

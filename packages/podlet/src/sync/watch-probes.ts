@@ -2,6 +2,7 @@ import { hasStarted } from '../lifecycle/container-plan.js';
 import { newestInstance, type ObservedContainer } from '../lifecycle/observed.js';
 import type { ProbeKind } from '../parts.js';
 import type { Container, Probe } from '@podwire/pod-spec';
+import { probeResultsOf } from './probe-results.js';
 import type { ProbeWatchContext } from './sync-context.js';
 
 /** Begins the probes of what runs, and ends those of what does not run any more. */
@@ -29,7 +30,8 @@ function watchOne(context: ProbeWatchContext, container: Container, instance: Ob
   const address = sandbox?.addresses[0] ?? context.node.addresses[0] ?? '';
   const { id: containerId, startedAt } = instance;
   for (const [kind, probe] of probes) {
-    prober.watch({ pod: worker.pod, container, kind, probe, containerId, startedAt, address });
+    const hasStarted = kind !== 'startup';
+    prober.watch({ pod: worker.pod, container, kind, probe, containerId, startedAt, hasStarted, address });
   }
 }
 
@@ -39,8 +41,7 @@ function probesOf(
   container: Container,
   instance: ObservedContainer,
 ): [ProbeKind, Probe][] {
-  const { worker, prober } = context;
-  const probeResult = (name: string, kind: ProbeKind) => prober.probeResult(worker.uid, name, kind);
+  const probeResult = probeResultsOf(context);
   const { startupProbe, livenessProbe, readinessProbe } = container;
   const probes: [ProbeKind, Probe | undefined][] = hasStarted(container, instance, { probeResult })
     ? [

@@ -4,6 +4,7 @@ import { describeError, PodwireError } from '@podwire/errors';
 import { type Pod, podName } from '@podwire/pod-spec';
 import type { PodEvent, PodEventType } from '../contract.js';
 import { collectable } from '../lifecycle/garbage.js';
+import type { EarlierResult } from '../lifecycle/earlier-results.js';
 import { isTerminal } from '../lifecycle/phase.js';
 import { isStopped } from '../lifecycle/stopped.js';
 import type { PodLabels } from '../runtime/labels.js';
@@ -24,6 +25,8 @@ import {
 export interface PodWorkersOptions {
   readonly dependencies: SyncDependencies & TraceDependencies;
   readonly sink: StatusSink;
+  /** Results of probes by uid that an earlier process has left. */
+  readonly earlierResults?: ReadonlyMap<string, readonly EarlierResult[]>;
   /** While false, no sync begins. */
   readonly mayRun: () => boolean;
   readonly onChange: (worker: WorkerState) => void;
@@ -199,7 +202,8 @@ export class PodWorkers {
   }
 
   #add(pod: Pod, orphan: boolean, times: ArrivalTimes): Entry {
-    const state = createWorkerState(this.#dependencies, { pod, orphan, times });
+    const earlierResults = this.#options.earlierResults?.get(pod.metadata.uid) ?? [];
+    const state = createWorkerState(this.#dependencies, { pod, orphan, times, earlierResults });
     const entry: Entry = {
       state,
       stop: new AbortController(),
@@ -212,7 +216,7 @@ export class PodWorkers {
       spins: 0,
     };
     this.#entries.set(state.uid, entry);
-    refreshStatus(state, this.#dependencies);
+    if (this.#isKnown(state)) refreshStatus(state, this.#dependencies);
     this.#publish(state);
     return entry;
   }
@@ -371,8 +375,13 @@ export class PodWorkers {
     if (state.successor !== undefined) this.update(state.successor, this.#timesNow(), true);
   }
 
+  /** Before the runtime has been listed, a pod that had containers is as it was: its containers are not known yet. */
+  #isKnown({ pod: { status } }: WorkerState): boolean {
+    return this.#dependencies.view.wasListed || status.containerStatuses.length === 0;
+  }
+
   #updateStatus(worker: WorkerState): void {
-    if (refreshStatus(worker, this.#dependencies)) this.#publish(worker);
+    if (this.#isKnown(worker) && refreshStatus(worker, this.#dependencies)) this.#publish(worker);
   }
 
   #publish(worker: WorkerState): void {

@@ -2,6 +2,7 @@ import type { Refusal } from '../admission/index.js';
 import type { PodStage, SourceName } from '../contract.js';
 import { BackOff } from '../lifecycle/back-off.js';
 import type { Waiting } from '../lifecycle/container-status.js';
+import { type EarlierResult, readEarlierResults } from '../lifecycle/earlier-results.js';
 import { localAnnotations, type Pod, podName, type PodSpec, type PodStatus } from '@podwire/pod-spec';
 import { PodEvents } from './pod-events.js';
 import { PodTrace } from './pod-trace.js';
@@ -67,6 +68,8 @@ export interface WorkerState extends Inbox {
   stale: boolean;
   /** Termination messages of ended containers, by id. */
   readonly terminationMessages: Map<string, string>;
+  /** Of its containers, from before this process. */
+  readonly earlierResults: readonly EarlierResult[];
 }
 
 /** The latest failed attempt to get an image. Milliseconds since the epoch. */
@@ -110,11 +113,13 @@ export interface NewWorker {
   readonly pod: Pod;
   readonly orphan: boolean;
   readonly times: ArrivalTimes;
+  /** From the disk; the status of the pod may have more. */
+  readonly earlierResults?: readonly EarlierResult[];
 }
 
 export function createWorkerState(dependencies: WorkerDependencies, request: NewWorker): WorkerState {
   const { settings } = dependencies;
-  const { pod, times, orphan } = request;
+  const { pod, times, orphan, earlierResults = [] } = request;
   return {
     uid: pod.metadata.uid,
     source: readSource(pod.metadata.annotations[localAnnotations.source]),
@@ -147,6 +152,7 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
     stale: false,
     initPoll: undefined,
     terminationMessages: new Map(),
+    earlierResults: [...earlierResults, ...readEarlierResults(pod.status)],
   };
 }
 

@@ -352,6 +352,19 @@ test('the class of its resources is shown, and that an init container has not be
   expect(reasons(observed([sandbox()], [instance('one')]))).toEqual([undefined, 'PodInitializing']);
 });
 
+test('an init container whose record is gone has succeeded, when a later container is there', () => {
+  const initContainers = [aContainer('one'), aContainer('two')];
+  const pod = aPod({ spec: { initContainers } });
+  const states = (found: ObservedPod) =>
+    statusOf(pod, found).initContainerStatuses.map(({ ready, state }) => [ready, state.terminated?.reason]);
+  const passed = [true, 'Completed'];
+  const unknown = [false, undefined];
+  expect(states(observed([sandbox()], [instance('main')]))).toEqual([passed, passed]);
+  expect(states(observed([sandbox()], [instance('two')]))).toEqual([passed, unknown]);
+  const earlier = observed([sandbox({ attempt: 1 })], [instance('main', { sandboxId: 'sandbox-0' })]);
+  expect(states(earlier)).toEqual([unknown, unknown]);
+});
+
 describe('termination message', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const pod = aPod({

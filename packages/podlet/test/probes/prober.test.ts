@@ -232,6 +232,13 @@ describe('a startup probe', () => {
     expect(looks.filter((look) => look.includes('startup'))).toHaveLength(3);
   });
 
+  test('holds nothing back where it had succeeded before this prober began', async () => {
+    const { clock, watch, looks } = setUp();
+    watch('readiness', {}, { container, hasStarted: true });
+    await clock.advance(1000);
+    expect(looks).toEqual(['id-1 readiness 0']);
+  });
+
   test('delays of the others count from when the container was first seen', async () => {
     const { clock, watch, looks } = setUp();
     watch('startup', {}, { container });

@@ -6,7 +6,7 @@ import type { LoopSettings } from '../../src/settings.js';
 import { createMerger } from '../../src/merge/merger.js';
 import type { EnsureImage, PodPreparation, ProbeKind, Prober, ProbeTarget } from '../../src/parts.js';
 import type { Pod } from '@podwire/pod-spec';
-import { type Podlet, type PodletDependencies, startPodlet } from '../../src/podlet.js';
+import { type Podlet, type PodletConfig, type PodletDependencies, startPodlet } from '../../src/podlet.js';
 import { buildContainerConfig, buildSandboxConfig } from '../../src/runtime-config/index.js';
 import { createTestClock, type TestClock } from '@podwire/platform/testing';
 
@@ -115,7 +115,11 @@ export interface Bench {
   readonly hooks: string[];
   /** Addresses of sandboxes by pod and attempt; may be emptied. */
   readonly addresses: Map<string, string[]>;
-  start(more?: Partial<PodletDependencies>, settings?: Partial<LoopSettings>): Podlet;
+  start(
+    more?: Partial<PodletDependencies>,
+    settings?: Partial<LoopSettings>,
+    config?: Omit<PodletConfig, 'settings'>,
+  ): Podlet;
 }
 
 export interface BenchOptions extends FakeOptions {
@@ -147,9 +151,9 @@ export function createBench(options: BenchOptions = {}): Bench {
   const prober = createTestProber();
   const hooks: string[] = [];
   const names = options.sources ?? ['file'];
-  const start = (more: Partial<PodletDependencies> = {}, settings: Partial<LoopSettings> = {}) =>
+  const start: Bench['start'] = (more = {}, settings = {}, config = {}) =>
     startPodlet(
-      { settings },
+      { ...config, settings },
       {
         runtime: options.wrap?.(runtime) ?? runtime,
         sources: names.map((name) => sources[name]),
