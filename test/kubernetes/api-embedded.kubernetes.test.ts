@@ -124,6 +124,23 @@ test('a pod that cannot be carried out says why, in its status and in an event',
   await deleteAll(machine, ['no-command']);
 });
 
+test('a pod on the network of a node with several addresses of a family has one of each', async () => {
+  await machine.host.run(['ip', 'address', 'add', '192.0.2.77/24', 'dev', 'eth0']);
+  try {
+    const { spec, ...rest } = webPod({ name: 'on-host' });
+    const [{ readinessProbe: _, ...container }] = spec['containers'] as [Record<string, unknown>];
+    const sleeping = { ...container, command: ['sleep', '1000'] };
+    await machine.createPod({ ...rest, spec: { ...spec, hostNetwork: true, containers: [sleeping] } });
+    const { status } = await machine.untilReady('on-host');
+    const families = (status.podIPs ?? []).map(({ ip }) => ip.includes(':'));
+    assert.deepEqual(families, [false, true]);
+    assert.equal(status.podIP, status.hostIP);
+  } finally {
+    await machine.host.run(['ip', 'address', 'delete', '192.0.2.77/24', 'dev', 'eth0']);
+    await deleteAll(machine, ['on-host']);
+  }
+});
+
 test('a pod that has done its work is Succeeded', async () => {
   const { spec, ...rest } = webPod({ name: 'job' });
   const [{ readinessProbe: _, ...container }] = spec['containers'] as [Record<string, unknown>];

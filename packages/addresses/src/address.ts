@@ -37,6 +37,13 @@ export function familyOf(text: string): Family {
   return text.includes(':') ? 6 : 4;
 }
 
+/** The first address of each family, in their order: as many as Kubernetes lets a pod and a node have. */
+export function firstOfEachFamily(addresses: readonly string[]): string[] {
+  return addresses.filter(
+    (address, index) => addresses.findIndex((each) => familyOf(each) === familyOf(address)) === index,
+  );
+}
+
 /** A host name or address as it stands in front of a port (RFC 3986 §3.2.2): `[::1]`, `127.0.0.1`. */
 export function bracketHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;

@@ -10,6 +10,7 @@ export {
   embeddedIPv4,
   type Family,
   familyOf,
+  firstOfEachFamily,
   formatAddress,
   parseAddress,
   tryParseAddress,

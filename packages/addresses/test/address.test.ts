@@ -6,6 +6,7 @@ import {
   type Address,
   addressAt,
   addressFromBytes,
+  firstOfEachFamily,
   addressKey,
   addressToBytes,
   bracketHost,
@@ -258,4 +259,15 @@ describe('order, keys and arithmetic', () => {
 it('familyOf and bracketHost tell IPv6 by its colon', () => {
   expect(['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/64'].map(familyOf)).toEqual([4, 4, 6, 6]);
   expect(['::1', '10.0.0.1', 'node-1'].map(bracketHost)).toEqual(['[::1]', '10.0.0.1', 'node-1']);
+});
+
+it.each([
+  [[], []],
+  [['192.0.2.1', '192.0.2.2'], ['192.0.2.1']],
+  [
+    ['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2'],
+    ['2001:db8::1', '192.0.2.1'],
+  ],
+])('the first addresses of each family of %j are %j', (addresses, first) => {
+  expect(firstOfEachFamily(addresses)).toEqual(first);
 });

@@ -148,6 +148,8 @@ export interface PodView {
   readonly containers: readonly (ContainerStatus & { readonly logPath?: string })[];
   readonly sandboxId?: string;
   readonly events: readonly PodEvent[];
+  /** Why the API server does not take its status. */
+  readonly statusRefusal?: string;
   readonly trace?: SpanContext;
 }
 

@@ -101,6 +101,8 @@ export interface Podlet {
   trace(uid: string): readonly Span[];
   /** A span of another component within a pod's trace: the runtime, when it lives in this process. */
   record(span: Span): void;
+  /** The API server does not take the status of a pod, or takes it again: then there is no message. */
+  noteStatusRefusal(uid: string, message: string | undefined): void;
   /** Why nothing is begun now: the runtime does not answer, is not ready, was not listed. */
   problem(): string | undefined;
   networkProblem(): string | undefined;
@@ -149,6 +151,7 @@ export function startPodlet(config: PodletConfig, dependencies: PodletDependenci
     },
     restart: (uid, names) => workers.restart(uid, names),
     record: (span) => spans.add(span),
+    noteStatusRefusal: (uid, message) => workers.noteStatusRefusal(uid, message),
     problem: () => health.problem(),
     networkProblem: () => health.networkProblem(),
     isReady: (source) => (source === undefined ? loop.readiness.allReady() : loop.readiness.isReady(source)),

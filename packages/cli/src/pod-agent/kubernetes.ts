@@ -9,6 +9,8 @@ export interface KubernetesSide {
   readonly sink: StatusSink;
   readonly findConfigMap: ReturnType<typeof createConfigMapFinder>;
   readonly findPullSecret: FindPullSecret;
+  /** Called when the server does not take the status of a pod, and without a message when it does again. */
+  onRefusal(listener: (pod: Pod, message: string | undefined) => void): void;
   close(): Promise<void>;
 }
 
@@ -30,11 +32,13 @@ export async function openKubernetes(
   ]);
   const client = new KubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''));
   const node = settings.nodeName;
+  let tellRefusal: Parameters<KubernetesSide['onRefusal']>[0] = () => undefined;
   const statuses = kubernetes.createStatusWriter({
     client,
     clock,
     runtimeName,
     onTrouble: (message) => log.warn({}, message),
+    onRefusal: (pod, message) => tellRefusal(pod, message),
   });
   const events = kubernetes.createEventWriter({ client, node });
   return {
@@ -50,6 +54,7 @@ export async function openKubernetes(
     },
     findConfigMap: kubernetes.createConfigMapFinder(client),
     findPullSecret: kubernetes.createPullSecretFinder(client),
+    onRefusal: (listener) => void (tellRefusal = listener),
     close: async () => {
       await Promise.all([statuses.close(), events.close()]);
       await client.close();

@@ -115,6 +115,7 @@ async function openPodAgent(
   const podlet = startParts(settings, parts);
   ends.push(() => podlet.stop());
   listeners.push((span) => podlet.record(span));
+  kubernetes?.onRefusal(({ metadata }, message) => podlet.noteStatusRefusal(metadata.uid, message));
   const server = await startPodletServer(
     describeApi(settings, podlet, { ...parts, stopped, live }, `${runtimeName} ${runtimeVersion}`),
     {

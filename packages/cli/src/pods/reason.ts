@@ -12,12 +12,16 @@ export interface Reason {
 type Container = PodView['containers'][number];
 type Event = PodView['events'][number];
 
+/** Of a pod that is in order here: users of the API see an earlier status. */
+const findRefusal = ({ statusRefusal }: PodView): Reason | undefined =>
+  statusRefusal === undefined ? undefined : of('StatusRefused', `by the API server: ${statusRefusal}`);
+
 /** @returns undefined for a pod that is ready, has ended well, or is being taken down without trouble */
 export function findReason(pod: PodView): Reason | undefined {
   if (pod.stage === 'terminating') return findTroubleOfEnd(pod);
   const { phase } = pod.status;
   if (phase === 'Failed') return plainer(findFailure(pod));
-  return phase === 'Succeeded' || isTrue(pod, 'Ready') ? undefined : plainer(findWait(pod));
+  return phase === 'Succeeded' || isTrue(pod, 'Ready') ? findRefusal(pod) : plainer(findWait(pod));
 }
 
 /**

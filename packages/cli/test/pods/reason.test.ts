@@ -3,6 +3,13 @@ import { expect, test } from 'vitest';
 import { findReason, renderReason } from '../../src/pods/reason.js';
 import { container, podView } from './views.js';
 
+test('says of a pod that is ready why the API server does not take its status', () => {
+  expect(renderReason(podView('web', { statusRefusal: 'status.podIPs: Invalid value' }))).toBe(
+    'StatusRefused: by the API server: status.podIPs: Invalid value',
+  );
+  expect(renderReason(podView('web'))).toBe('-');
+});
+
 type Status = Partial<PodView['status']>;
 
 const started = { running: { startedAt: '2026-01-01T00:00:00Z' } };

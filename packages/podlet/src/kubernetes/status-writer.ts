@@ -25,6 +25,8 @@ export interface StatusWriterOptions {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly onTrouble: (message: string) => void;
+  /** The server does not take the status of this pod, or takes it again: then there is no message. */
+  readonly onRefusal?: (pod: Pod, message: string | undefined) => void;
   /** The API has container ids with the runtime's name before them: `containerd://…`. */
   readonly runtimeName: string;
   /** How many pods are written at once; 4 when absent. */
@@ -48,6 +50,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const busy = new Map<string, Promise<void>>();
   /** Refused ones, waiting without blocking others. */
   const resting = new Map<string, Promise<void>>();
+  const refusals = trackRefusals(options.onRefusal);
   const { width = 4 } = options;
 
   const pump = (): void => {
@@ -56,13 +59,17 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       if (busy.has(uid) || resting.has(uid)) continue;
       pending.delete(uid);
       const done = carryOut(options, job, stop.signal)
+        .then(() => refusals.end(job.pod))
         .catch(async (error: unknown) => {
           if (stop.signal.aborted) return;
           options.onTrouble(
             `the status of pod ${podName(job.pod)} could not be written: ${describeError(error)}`,
           );
           const rested = rest(uid, job);
-          if (isRefusal(error)) resting.set(uid, rested);
+          if (isRefusal(error)) {
+            resting.set(uid, rested);
+            refusals.note(job.pod, describeError(error));
+          }
           // All are waiting for the server then, and not all of them have to ask for it.
           else await rested;
         })
@@ -96,6 +103,20 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   };
 }
 
+/** Reports each refusal, and once that the status of the pod is taken again. */
+function trackRefusals(report: StatusWriterOptions['onRefusal'] = () => undefined) {
+  const refused = new Set<string>();
+  return {
+    note(pod: Pod, message: string): void {
+      refused.add(pod.metadata.uid);
+      report(pod, message);
+    },
+    end(pod: Pod): void {
+      if (refused.delete(pod.metadata.uid)) report(pod, undefined);
+    },
+  };
+}
+
 /** True if the server refuses this pod only. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof KubernetesError)) return false;
@@ -113,35 +134,78 @@ function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pend
   };
 }
 
-async function carryOut(
-  { client, runtimeName }: StatusWriterOptions,
-  { pod, status, remove }: Pending,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace, name, uid } = pod.metadata;
-  const object = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+async function carryOut(options: StatusWriterOptions, job: Pending, signal: AbortSignal): Promise<void> {
+  const { pod, status, remove } = job;
   try {
-    if (status !== undefined) {
-      // The uid in the patch has it refused when another pod has the name by now.
-      const patch = (kind: 'merge' | 'strategic-merge', part: object): Promise<unknown> =>
-        client.request('PATCH', `${object}/status`, {
-          signal,
-          body: { metadata: { uid }, status: part },
-          contentType: `application/${kind}-patch+json`,
-        });
-      const { conditions, ...rest } = toApi(status, runtimeName);
-      await patch('merge', hasGates(pod) ? rest : { ...rest, conditions });
-      if (hasGates(pod)) await patch('strategic-merge', { conditions: ownOf(conditions) });
-    }
+    // A status that is refused is no reason to keep the object of a pod that is gone.
+    const refusal = status === undefined ? undefined : await writeStatus(options, pod, status, signal);
     if (remove) {
-      const body = { gracePeriodSeconds: 0, preconditions: { uid } };
-      await client.request('DELETE', object, { signal, body });
-    }
+      const body = { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } };
+      await options.client.request('DELETE', objectOf(pod), { signal, body });
+    } else if (refusal !== undefined) throw refusal;
   } catch (error) {
     // Gone, or a new pod of that name: either way there is nothing to be written any more.
     if (isAboutAnother(error)) return;
     throw error;
   }
+}
+
+function objectOf({ metadata: { namespace, name } }: Pod): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}
+
+/** @returns what the server said of fields that it has refused; the others are written. @throws any other error */
+async function writeStatus(
+  { client, runtimeName }: Pick<StatusWriterOptions, 'client' | 'runtimeName'>,
+  pod: Pod,
+  status: PodStatus,
+  signal: AbortSignal,
+): Promise<KubernetesError | undefined> {
+  // The uid in the patch has it refused when another pod has the name by now.
+  const { uid } = pod.metadata;
+  const patch = (kind: 'merge' | 'strategic-merge', part: object): Promise<unknown> =>
+    client.request('PATCH', `${objectOf(pod)}/status`, {
+      signal,
+      body: { metadata: { uid }, status: part },
+      contentType: `application/${kind}-patch+json`,
+    });
+  const { conditions, ...rest } = toApi(status, runtimeName);
+  const whole = hasGates(pod) ? rest : { ...rest, conditions };
+  const refusal = await writeAccepted(whole, (part) => patch('merge', part));
+  if (hasGates(pod)) await patch('strategic-merge', { conditions: ownOf(conditions) });
+  return refusal;
+}
+
+/**
+ * One field that the server does not take would keep it from all others, and the pod Pending for ever: those are written without it.
+ * @returns as {@link writeStatus}
+ */
+async function writeAccepted(
+  status: Readonly<Record<string, unknown>>,
+  patch: (part: object) => Promise<unknown>,
+): Promise<KubernetesError | undefined> {
+  try {
+    await patch(status);
+    return undefined;
+  } catch (error) {
+    const names = namesOfRefused(error);
+    if (names.length === 0) throw error;
+    await patch(Object.fromEntries(Object.entries(status).filter(([name]) => !names.includes(name))));
+    return error as KubernetesError;
+  }
+}
+
+/** Fields of a status that are of no use without one another. */
+const together: Readonly<Record<string, readonly string[]>> = {
+  podIP: ['podIP', 'podIPs'],
+  podIPs: ['podIP', 'podIPs'],
+};
+
+/** The API has them in its message: `status.podIPs: Invalid value: …`. */
+function namesOfRefused(error: unknown): readonly string[] {
+  if (!(error instanceof KubernetesError) || error.status !== 422 || isAboutAnother(error)) return [];
+  const names = [...error.message.matchAll(/\bstatus\.(\w+)/g)].map(([, name = '']) => name);
+  return names.flatMap((name) => together[name] ?? [name]);
 }
 
 /** Conditions that another controller sets, perhaps only once. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
+import { firstOfEachFamily } from '@podwire/addresses';
 import type { CgroupLocation } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
 import { compact, readIfExists } from '@podwire/platform';
@@ -39,7 +40,7 @@ export function readNode(options: NodeOptions = {}): PodletNode {
     allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
     // Read anew each time: a lease may come, or change, after the start.
     get addresses() {
-      return options.addresses ?? nodeAddresses(system.networkInterfaces());
+      return firstOfEachFamily(options.addresses ?? nodeAddresses(system.networkInterfaces()));
     },
     resolvConf: () => readResolvConf(options.resolvConf),
     hosts: () => (hostsFile === undefined ? readOptional('/etc/hosts') : fs.readFile(hostsFile, 'utf8')),
@@ -95,16 +96,16 @@ async function readResolvConf(file: string | undefined): Promise<string> {
 }
 
 /**
- * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones; those of container
- * networks come last: bridges have the same on every machine, and a tunnel's are reached through the others only.
+ * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones. Those of container networks
+ * count only where there are no others: bridges have the same on every machine, and a tunnel's are reached through the others.
  */
 export function nodeAddresses(interfaces: ReturnType<typeof os.networkInterfaces>): string[] {
   const usable = Object.entries(interfaces)
     .flatMap(([name, addresses = []]) => addresses.map((each) => ({ name, ...each })))
     .filter(({ internal, address }) => !internal && !isLinkLocal(address));
-  const rank = (each: (typeof usable)[number]) =>
-    (isOfContainers(each.name) ? 2 : 0) + (each.family === 'IPv4' ? 0 : 1);
-  return usable.sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
+  const own = usable.filter(({ name }) => !isOfContainers(name));
+  const rank = ({ family }: (typeof usable)[number]) => (family === 'IPv4' ? 0 : 1);
+  return (own.length === 0 ? usable : own).sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
 }
 
 function isLinkLocal(address: string): boolean {

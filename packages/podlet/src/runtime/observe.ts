@@ -7,6 +7,7 @@ import {
   PodSandboxState,
   type PodSandboxStatus,
 } from '@podwire/cri';
+import { firstOfEachFamily } from '@podwire/addresses';
 import { compact } from '@podwire/platform';
 import type { ObservedContainer, ObservedSandbox, ObservedState } from '../lifecycle/observed.js';
 import { containerAnnotations } from '../runtime-config/identity.js';
@@ -40,7 +41,8 @@ export function readSandbox(status: PodSandboxStatus): ObservedSandbox {
     ready: isReady(status),
     createdAt: toMilliseconds(status.createdAt),
     hostNetwork: status.linux?.namespaces?.options?.network === NamespaceMode.NODE,
-    addresses: addresses.filter((address) => address !== ''),
+    // A CNI result may have several of a family; the API takes one, and refuses a status with more as a whole.
+    addresses: firstOfEachFamily(addresses.filter((address) => address !== '')),
   };
 }
 

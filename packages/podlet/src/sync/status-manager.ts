@@ -82,7 +82,7 @@ async function readMessage(context: TerminationMessageContext, instance: Observe
 /** The pod as the API shows it. */
 export function viewPod(worker: WorkerState, view: RuntimeView): PodView {
   const { metadata } = worker.pod;
-  const { status, trace } = worker;
+  const { status, trace, statusRefusal } = worker;
   const observed = view.observed(worker.uid);
   const sandboxId = observed.sandboxes[0]?.id;
   const origin = metadata.annotations[localAnnotations.origin];
@@ -98,7 +98,7 @@ export function viewPod(worker: WorkerState, view: RuntimeView): PodView {
     containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) =>
       withLog(container, logs.get(container.containerID)),
     ),
-    ...compact({ sandboxId }),
+    ...compact({ sandboxId, statusRefusal }),
     events: worker.events.list(),
     trace: trace.context,
   };

@@ -166,6 +166,16 @@ export class PodWorkers {
     if (entry !== undefined) this.#recordEvent(entry.state, type, reason, message);
   }
 
+  /** The API server does not take the status of a pod, or takes it again: then there is no message. */
+  noteStatusRefusal(uid: string, message: string | undefined): void {
+    const state = this.#entries.get(uid)?.state;
+    if (state === undefined) return;
+    state.statusRefusal = message;
+    if (message === undefined) this.#options.onChange(state);
+    else
+      this.#recordEvent(state, 'Warning', 'StatusRefused', `The API server refuses its status: ${message}`);
+  }
+
   collectGarbage(): void {
     for (const entry of this.#entries.values()) {
       const { containers, sandboxes } = collectable(this.#dependencies.view.observed(entry.state.uid), true);

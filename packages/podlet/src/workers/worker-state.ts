@@ -68,6 +68,8 @@ export interface WorkerState extends Inbox {
   stale: boolean;
   /** Termination messages of ended containers, by id. */
   readonly terminationMessages: Map<string, string>;
+  /** Why the API server does not take its status. */
+  statusRefusal: string | undefined;
   /** Of its containers, from before this process. */
   readonly earlierResults: readonly EarlierResult[];
 }
@@ -152,6 +154,7 @@ export function createWorkerState(dependencies: WorkerDependencies, request: New
     stale: false,
     initPoll: undefined,
     terminationMessages: new Map(),
+    statusRefusal: undefined,
     earlierResults: [...earlierResults, ...readEarlierResults(pod.status)],
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { KubernetesClient } from '@podwire/kubernetes-client';
 import { createEventWriter } from '../../src/kubernetes/event-writer.js';
 import { createStatusWriter } from '../../src/kubernetes/status-writer.js';
@@ -17,11 +17,13 @@ async function open(more: { clock?: typeof clock; width?: number } = {}) {
   onTestFinished(() => server.close());
   const client = new KubernetesClient({ server: await server.start(), verify: true });
   const troubles: string[] = [];
+  const refusals: string[] = [];
   const writer = createStatusWriter({
     client,
     clock,
     runtimeName: 'containerd',
     onTrouble: (message) => troubles.push(message),
+    onRefusal: ({ metadata }, message) => refusals.push(`${metadata.name}: ${message ?? 'taken again'}`),
     ...more,
   });
   onTestFinished(async () => {
@@ -32,7 +34,7 @@ async function open(more: { clock?: typeof clock; width?: number } = {}) {
     const object = server.put(name);
     return readApiPod({ ...object, metadata: { ...object.metadata, ...metadata } }).pod;
   };
-  return { server, writer, troubles, pod };
+  return { server, writer, troubles, refusals, pod };
 }
 
 const status = (phase: PodStatus['phase']): PodStatus => ({
@@ -142,6 +144,34 @@ test('a pod whose status is refused keeps no other one waiting', async () => {
   writer.statusChanged(pod('good'), status('Running'));
   await server.until(({ path }) => path.endsWith('/good/status'));
   expect(troubles).toEqual(['the status of pod shop/bad could not be written: no 422']);
+});
+
+describe('a field that the server refuses', () => {
+  const words =
+    'Pod "web" is invalid: status.podIPs: Invalid value: []: may specify no more than one IP for each IP family';
+  const statusesOf = (server: FakeApiServer) =>
+    server.asked.filter(isPatch).map(({ body }) => Object.keys((body as { status: object }).status));
+
+  test('is left out, and the rest is written', async () => {
+    const { server, writer, pod, refusals } = await open();
+    server.words = words;
+    server.failures.push(422);
+    writer.statusChanged(pod('web'), status('Running'));
+    await server.until(() => statusesOf(server).length === 2);
+    const [first = [], second = []] = statusesOf(server);
+    expect(first.filter((name) => !second.includes(name))).toEqual(['podIPs', 'podIP']);
+    await expect.poll(() => refusals).toEqual([`web: ${words}`, 'web: taken again']);
+  });
+
+  test('does not keep the object of a pod that is gone', async () => {
+    const { server, writer, pod } = await open();
+    server.words = words;
+    server.failures.push(422);
+    const going = pod('web', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    writer.statusChanged(going, status('Failed'));
+    writer.terminated(going);
+    await server.until(({ method }) => method === 'DELETE');
+  });
 });
 
 test('an object is deleted only when that was asked for, with its uid, after the last status', async () => {

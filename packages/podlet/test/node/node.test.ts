@@ -13,7 +13,7 @@ function entry(address: string, internal = false): NonNullable<Interfaces[string
   return address.includes(':') ? { ...rest, family: 'IPv6', scopeid: 0 } : { ...rest, family: 'IPv4' };
 }
 
-test('addresses of the node: IPv4 first, bridges and tunnels last, none that only this machine knows', () => {
+test('addresses of the node are IPv4 first, without those that only this machine knows', () => {
   const interfaces = {
     lo: [entry('127.0.0.1', true), entry('::1', true)],
     docker0: [entry('172.17.0.1')],
@@ -21,13 +21,11 @@ test('addresses of the node: IPv4 first, bridges and tunnels last, none that onl
     eth0: [entry('2001:db8::5'), entry('fe80::1'), entry('192.0.2.5')],
     eth1: [entry('169.254.3.4'), entry('198.51.100.5')],
   };
-  expect(nodeAddresses(interfaces)).toEqual([
-    '192.0.2.5',
-    '198.51.100.5',
-    '2001:db8::5',
-    '172.17.0.1',
-    '10.128.0.1',
-  ]);
+  expect(nodeAddresses(interfaces)).toEqual(['192.0.2.5', '198.51.100.5', '2001:db8::5']);
+  const { lo, docker0 } = interfaces;
+  expect(nodeAddresses({ lo, docker0 })).toEqual(['172.17.0.1']);
+  const system = { ...os, networkInterfaces: () => interfaces };
+  expect(readNode({ system }).addresses).toEqual(['192.0.2.5', '2001:db8::5']);
 });
 
 describe('resolv.conf', () => {
