@@ -36,14 +36,18 @@ before(async () => {
 });
 after(() => namespace.delete());
 
-/** Answers what it hears, on this one loopback address of the namespace. */
-async function listen(family: Family, port: number): Promise<net.Server> {
+/** Answers what it hears, or serves as it is told, on this one loopback address of the namespace. */
+async function listen(
+  family: Family,
+  port: number,
+  serve: (socket: net.Socket) => void = (socket) => socket.pipe(socket),
+): Promise<net.Server> {
   const fd = namespace.inside(() => {
     const made = openStreamSocket(family);
     bindAddress(made, loopback[family], port);
     return made;
   });
-  const server = net.createServer((socket) => socket.pipe(socket)).listen({ fd });
+  const server = net.createServer(serve).listen({ fd });
   await once(server, 'listening');
   return server;
 }
@@ -69,15 +73,33 @@ for (const [family, port] of [
   });
 }
 
+test('ends when the server has said all, though the client has not, and leaves no socket behind', async () => {
+  const server = await listen(4, 7005, (socket) => socket.end('banner\n'));
+  const before = countSockets();
+  for (let round = 0; round < 50; round += 1) {
+    const heard = new PassThrough();
+    const both = Duplex.from({ readable: new PassThrough(), writable: heard });
+    await forwardPort(context, id, 7005, both, new AbortController().signal);
+    assert.equal(await text(heard), 'banner\n');
+  }
+  await untilNoMoreSockets(before);
+  server.close();
+});
+
 test('reports that nothing listens, and leaves no socket behind', async () => {
-  const sockets = (): number =>
-    process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
-  const before = sockets();
+  const before = countSockets();
   await assert.rejects(
     forwardPort(context, id, 7001, new PassThrough(), new AbortController().signal),
     /port 7001 of the sandbox: nothing listens/,
   );
-  // A socket is closed some turns after it was told to.
-  for (let turn = 0; turn < 1000 && sockets() > before; turn += 1) await new Promise(setImmediate);
-  assert.equal(sockets(), before);
+  await untilNoMoreSockets(before);
 });
+
+const countSockets = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+
+/** A socket is closed some turns after it was told to. */
+async function untilNoMoreSockets(before: number): Promise<void> {
+  for (let turn = 0; turn < 1000 && countSockets() > before; turn += 1) await new Promise(setImmediate);
+  assert.equal(countSockets(), before);
+}

@@ -25,7 +25,7 @@ export interface StreamingHandlers {
   /** @returns the exit code of the program. */
   exec(containerId: string, argv: readonly string[], call: StreamCall): Promise<number>;
   attach(containerId: string, call: StreamCall): Promise<void>;
-  /** Joins `stream` to the port on localhost inside the sandbox's network namespace, until either end is done. */
+  /** Joins `stream` to the port on localhost inside the sandbox's network namespace, until the server behind it is done. */
   portForward(
     sandboxId: string,
     port: number,

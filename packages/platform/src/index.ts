@@ -27,6 +27,7 @@ export {
 } from './files.js';
 export { groupBy } from './group-by.js';
 export { Heap } from './heap.js';
+export { joinConnection } from './join-connection.js';
 export { KeyedMutex } from './keyed-mutex.js';
 export { Notify } from './notify.js';
 export { ErrorCollector, orUndefined, succeeds } from './outcome.js';

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { CriError } from '@podwire/cri';
 import { connectLocalhost } from '@podwire/linux';
+import { joinConnection } from '@podwire/platform';
 import type { Context } from '../context.js';
 import { isReady, needSandbox, type SandboxEntry } from '../state/inventory.js';
 
 /**
- * Joins the stream to a port on localhost of the sandbox, until either end is done.
+ * Joins the stream to a port on localhost of the sandbox, until the server behind it is done.
  * @throws CriError NOT_FOUND, FAILED_PRECONDITION, UNAVAILABLE when nothing listens
  */
 export async function forwardPort(
@@ -19,15 +19,7 @@ export async function forwardPort(
 ): Promise<void> {
   const entry = needSandbox(context.inventory, sandboxId);
   if (!isReady(entry)) throw new CriError('FAILED_PRECONDITION', `sandbox ${entry.record.id} is not ready`);
-  const connection = await connect(entry, port, signal);
-  try {
-    await Promise.all([
-      pipeline(stream, connection, { signal }),
-      pipeline(connection, stream, { signal, end: true }),
-    ]);
-  } finally {
-    connection.destroy();
-  }
+  await joinConnection(stream, await connect(entry, port, signal), signal);
 }
 
 /** @throws the signal's reason, CriError UNAVAILABLE */
