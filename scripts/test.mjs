@@ -10,7 +10,8 @@
  * tests with the tag `long`, and does a tenth of the runs of each property; `--long` lets tests that are samples
  * otherwise do everything (PODWIRE_TEST_LONG=1).
  *
- * ESLint runs beside the tests that need root, with the lowest priority: they wait for other programs most of their time.
+ * ESLint and prettier run beside the tests that need root, with the lowest priority: those wait for other programs most of their
+ * time. Namespace tests, real servers and Kubernetes (once it is built) share one queue, the longest files first.
  *
  * A file that failed is run once more, alone, after all others. If it passes then, it counts as passed and is listed as
  * flaky; too many flaky files are a failure. With `--times`, files are run again and again, beside `--load` busy loops,
@@ -22,16 +23,16 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildKubernetes, kubernetesDirectory } from './kubernetes/build.mjs';
+import { buildKubernetes, isKubernetesBuilt, kubernetesDirectory } from './kubernetes/build.mjs';
 import { missingPackages, packagesFor } from './setup/debian.mjs';
 import { SetupError } from './setup/show.mjs';
 import { checkAftermath } from './test/aftermath.mjs';
 import { bundlePrograms } from './test/bundles.mjs';
-import { endAllGroups } from './test/children.mjs';
+import { endAllGroups, forEachBounded } from './test/children.mjs';
 import { limitFlaky, runFailedAgain } from './test/flaky.mjs';
-import { runEslintBeside, runLint, runTextChecks } from './test/lint.mjs';
+import { runLint, runSlowChecksBeside, runTextChecks } from './test/lint.mjs';
 import { takeMachineState } from './test/machine.mjs';
-import { findTests, runNodeFiles } from './test/node-files.mjs';
+import { findTests, listNodeFiles, withoutEmpty } from './test/node-files.mjs';
 import { removeUnlessMounted } from './test/remove.mjs';
 import { repeat, showRates } from './test/repeat.mjs';
 import { showPhase, showResult, showSummary, totalOf } from './test/show.mjs';
@@ -44,16 +45,30 @@ process.on('exit', () => removeUnlessMounted(temporary));
 const phases = {
   lint: ['Lint', runLint],
   unit: ['Unit and property tests', runUnit],
-  ns: ['Namespace tests', (context) => runNodeFiles('ns', context, { width: 3, seconds: context.seconds })],
-  system: [
-    'Real servers',
-    (context) => runNodeFiles('system', context, { width: 3, seconds: context.seconds }),
-  ],
+  ns: ['Namespace tests', (context) => runTogether(['ns'], context)],
+  system: ['Real servers', (context) => runTogether(['system'], context)],
   kubernetes: ['The real Kubernetes', runKubernetes],
 };
 
 /** Phases that run without root and cannot change the machine. */
 const harmless = new Set(['lint', 'unit']);
+
+/** As many files at once as keep two processors busy: tests wait for other programs most of their time. */
+const width = 3;
+
+/** Phases as one, so that the processors have work until all of them are over. */
+async function runTogether(kinds, context) {
+  const files = listNodeFiles(
+    kinds.filter((kind) => kind !== 'kubernetes'),
+    context,
+  );
+  const jobs = files.map((run) => async () => [await run()]);
+  if (kinds.includes('kubernetes')) jobs.unshift(() => runKubernetes(context));
+  const results = (await forEachBounded(jobs, width, (job) => job())).flat();
+  const rank = ({ phase }) => kinds.indexOf(phase);
+  const sorted = results.sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
+  return withoutEmpty(sorted, context.grep);
+}
 
 /** Builds the Kubernetes programs first where they are missing: five minutes, once for each machine. */
 async function runKubernetes(context) {
@@ -76,7 +91,11 @@ async function runKubernetes(context) {
     return [result];
   }
   const env = { ...context.env, PODWIRE_KUBERNETES: kubernetesDirectory };
-  return runNodeFiles('kubernetes', { ...context, env }, { width: 1, seconds: 600 });
+  const results = [];
+  // One after the other: each has a whole cluster.
+  for (const run of listNodeFiles(['kubernetes'], { ...context, env, seconds: 600 }))
+    results.push(await run());
+  return withoutEmpty(results, context.grep);
 }
 
 function readOptions() {
@@ -144,19 +163,24 @@ async function runPhases({ names, grep, quick, long, times, load, files }) {
 
 async function runOnce(names, context) {
   const results = [];
-  const isBeside = names.includes('lint') && names.includes('ns');
-  let eslint = Promise.resolve([]);
-  for (const each of names) {
+  const together = names.filter(
+    (name) => !harmless.has(name) && (name !== 'kubernetes' || isKubernetesBuilt()),
+  );
+  const isBeside = names.includes('lint') && together.length > 0;
+  let slowChecks = Promise.resolve([]);
+  for (const each of names.filter((name) => !together.includes(name) || name === together[0])) {
+    const isQueue = each === together[0];
     const [title, run] = phases[each];
-    showPhase(title);
-    if (each === 'ns' && isBeside) {
-      eslint = runEslintBeside(context);
+    showPhase(isQueue ? together.map((name) => phases[name][0]).join(', ') : title);
+    if (isQueue && isBeside) {
+      slowChecks = runSlowChecksBeside(context);
       // Awaited below; a phase that fails meanwhile must not make it an unhandled rejection.
-      eslint.catch(() => {});
+      slowChecks.catch(() => {});
     }
-    results.push(...(await (each === 'lint' && isBeside ? runTextChecks(context) : run(context))));
+    if (isQueue) results.push(...(await runTogether(together, context)));
+    else results.push(...(await (each === 'lint' && isBeside ? runTextChecks(context) : run(context))));
   }
-  results.push(...(await eslint));
+  results.push(...(await slowChecks));
   let isFirst = true;
   const again = await runFailedAgain(results, async ({ phase, name }) => {
     if (isFirst) showPhase('Failed files once more, alone');

@@ -17,11 +17,12 @@ const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.
 /** Where the programs are when they are there. */
 export const kubernetesDirectory = path.join(cache, `kubernetes-${VERSION}`);
 
-const isBuilt = () => PROGRAMS.every((program) => fs.existsSync(path.join(kubernetesDirectory, program)));
+export const isKubernetesBuilt = () =>
+  PROGRAMS.every((program) => fs.existsSync(path.join(kubernetesDirectory, program)));
 
 /** Makes sure that the programs are there. @returns a few words on what was done */
 export async function buildKubernetes(begin) {
-  if (isBuilt()) return `${VERSION} is there`;
+  if (isKubernetesBuilt()) return `${VERSION} is there`;
   begin('installing the compiler');
   await installPackages('kubernetes', begin);
   fs.mkdirSync(cache, { recursive: true });

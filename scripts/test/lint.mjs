@@ -11,8 +11,13 @@ import { findCommandFaults } from './contributing.mjs';
 import { findRepositoryFaults } from './repository.mjs';
 import { findWordFaults } from './words.mjs';
 
+const prettier = [
+  'prettier',
+  'node_modules/prettier/bin/prettier.cjs',
+  ...['--check', '--log-level=warn', '.'],
+];
+
 const checks = [
-  ['prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
   ['spelling', 'node_modules/cspell/bin.mjs', 'lint', '--no-progress', '--no-summary'],
   [
     'API pages',
@@ -63,17 +68,18 @@ const toResult = (name, good, output, seconds) => {
 
 /** All of it. */
 export async function runLint({ root }) {
-  const results = await forEachBounded(listEslintChecks(root), 2, (check) => runCheck(root, check));
+  const slow = [prettier, ...listEslintChecks(root)];
+  const results = await forEachBounded(slow, 2, (check) => runCheck(root, check));
   return [...results, ...(await runTextChecks({ root }))];
 }
 
-/** ESLint beside tests that wait for other programs most of their time: alone it takes a tenth of a whole run. */
-export const runEslintBeside = ({ root }) =>
-  forEachBounded(listEslintChecks(root), 1, (check) =>
+/** ESLint and prettier beside tests that wait for other programs most of their time: alone they take a tenth of a whole run. */
+export const runSlowChecksBeside = ({ root }) =>
+  forEachBounded([prettier, ...listEslintChecks(root)], 1, (check) =>
     runCheck(root, check, { priority: lowestPriority, seconds: 1_800 }),
   );
 
-/** All but ESLint. */
+/** All but ESLint and prettier. */
 export async function runTextChecks({ root }) {
   const results = await forEachBounded(checks, 2, (check) => runCheck(root, check));
   return [

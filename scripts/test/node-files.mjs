@@ -1,7 +1,8 @@
 /** Namespace and system tests: node:test, compiled, each file a process of its own. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { forEachBounded, runNode } from './children.mjs';
+import { runNode } from './children.mjs';
+import { sortLongestFirst } from './long-files.mjs';
 import { showResult } from './show.mjs';
 
 const REPORTER = path.join(import.meta.dirname, 'node-test-reporter.mjs');
@@ -29,13 +30,24 @@ export const compiledOf = (source) =>
     .replace(/\/test\//, '/dist/test/')
     .replace(/\.ts$/, '.js');
 
-/** @param kind the phase's name, also part of the file names: `ns` or `system` */
-export async function runNodeFiles(kind, { root, grep, files, env, temporary }, { width, seconds }) {
-  const sources = findTests(root, `.${kind}.test.ts`, files);
-  const run = (source) => runFile(kind, source, { root, grep, env, temporary, seconds });
-  const results = await forEachBounded(sources, width, run);
-  return grep === undefined ? results : results.filter(({ passed, failed }) => passed + failed > 0);
+/**
+ * Compiled tests of these kinds, `ns` or `system`, the longest first: a long one that begins last would run alone.
+ * Returns a function for each file that runs it and resolves to its result.
+ */
+export function listNodeFiles(kinds, { root, grep, files, env, temporary, seconds }) {
+  const found = kinds.flatMap((kind) =>
+    findTests(root, `.${kind}.test.ts`, files).map((source) => ({ kind, source })),
+  );
+  return sortLongestFirst(found).map(
+    ({ kind, source }) =>
+      () =>
+        runFile(kind, source, { root, grep, env, temporary, seconds }),
+  );
 }
+
+/** Only files with tests that match the pattern. */
+export const withoutEmpty = (results, grep) =>
+  grep === undefined ? results : results.filter(({ passed, failed }) => passed + failed > 0);
 
 async function runFile(phase, source, { root, grep, env, temporary, seconds }) {
   const compiled = path.join(root, compiledOf(source));

@@ -9,7 +9,8 @@ import { lowestPriority, runNode } from './children.mjs';
 import { findCommandFaults, readCommands } from './contributing.mjs';
 import { describeFailure, kindOf, limitFlaky, runFailedAgain } from './flaky.mjs';
 import { compareNetwork, findProcesses, leftNamespaces } from './machine.mjs';
-import { runNodeFiles } from './node-files.mjs';
+import { longFiles, sortLongestFirst } from './long-files.mjs';
+import { findTests, listNodeFiles, withoutEmpty } from './node-files.mjs';
 import { findRepositoryFaults } from './repository.mjs';
 import { ratesOf, repeat } from './repeat.mjs';
 import { countsOf, showSummary } from './show.mjs';
@@ -41,10 +42,36 @@ async function runBody(body, { grep, seconds = 20 } = {}) {
       'packages/a/dist/test/x.ns.test.js',
       `const { it, describe, before } = require('node:test');\n${body}`,
     );
-  const context = { root, grep, files: [], env: MARK, temporary: root };
-  const [result] = await runNodeFiles('ns', context, { width: 2, seconds });
-  return result;
+  const context = { root, grep, files: [], env: MARK, temporary: root, seconds };
+  const [run] = listNodeFiles(['ns'], context);
+  return withoutEmpty([await run()], grep)[0];
 }
+
+describe('sortLongestFirst', () => {
+  it('puts the files that take long first, and leaves the others in their order', () => {
+    const sources = [
+      'b.ns.test.ts',
+      'a.ns.test.ts',
+      'x/demo/test/demo.ns.test.ts',
+      'test/faults/kill-remove.ns.test.ts',
+    ];
+    expect(sortLongestFirst(sources.map((source) => ({ source }))).map(({ source }) => source)).toEqual([
+      'test/faults/kill-remove.ns.test.ts',
+      'x/demo/test/demo.ns.test.ts',
+      'b.ns.test.ts',
+      'a.ns.test.ts',
+    ]);
+  });
+
+  it('knows only files that there are', () => {
+    const repository = path.resolve(import.meta.dirname, '../..');
+    const sources = findTests(repository, '.test.ts', []);
+    expect(longFiles.filter((part) => !sources.some((source) => source.endsWith(`${part}.test.ts`)))).toEqual(
+      [],
+    );
+  });
+});
+
 const counts = ({ passed, failed, skipped }) => [passed, failed, skipped];
 
 describe('runNode', () => {
@@ -61,7 +88,7 @@ describe('runNode', () => {
   });
 });
 
-describe('runNodeFiles', { tags: ['long'] }, () => {
+describe('listNodeFiles', { tags: ['long'] }, () => {
   it('counts tests, not suites', async () => {
     const body = `describe('s', () => { it('a', () => {}); it('b', () => {}); }); it('c', () => {});`;
     expect(counts(await runBody(body))).toEqual([3, 0, 0]);
