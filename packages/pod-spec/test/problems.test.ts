@@ -94,8 +94,8 @@ describe('containers', () => {
     ['imagePullPolicy: always', 'imagePullPolicy', /did you mean Always/],
     ['stdin: "yes"', 'stdin', 'must be true or false, is "yes"'],
     ['env: [{value: a}]', 'env[0].name', 'is missing'],
-    ['env: [{name: 1A}]', 'env[0].name', /^must be made of/],
-    ['env: [{name: ..}]', 'env[0].name', /^must be made of/],
+    ['env: [{name: A=B}]', 'env[0].name', /^must be made of/],
+    ['env: [{name: ä}]', 'env[0].name', /^must be made of/],
     ['env: [{name: A, value: 1}]', 'env[0].value', 'must be text, is 1; put it into quotes'],
     [
       'env: [{name: A, value: off}]',
@@ -177,7 +177,7 @@ describe('containers', () => {
     ['resources: {limits: {cpu: -1}}', 'resources.limits.cpu', 'must not be negative, is -1'],
     ['resources: {limits: {CPU: 1}}', 'resources.limits.CPU', /^unknown resource; .*\(did you mean cpu\?\)$/],
     ['resources: {limits: {example.com/gpu: 1}}', 'resources.limits."example.com/gpu"', /^unknown resource/],
-    ['envFrom: [{configMapRef: {name: a}, prefix: 1A}]', 'envFrom[0].prefix', /^must be made of/],
+    ['envFrom: [{configMapRef: {name: a}, prefix: A=}]', 'envFrom[0].prefix', /^must be made of/],
     [
       'securityContext: {seccompProfile: {type: Localhost}}',
       'securityContext.seccompProfile.localhostProfile',

@@ -1,11 +1,13 @@
-import { formatAddress, tryParseAddress } from '@podwire/addresses';
+import { type Family, formatAddress, tryParseAddress } from '@podwire/addresses';
 import { isSidecar, type Pod, podName } from '@podwire/pod-spec';
 
 export interface HostPort {
   readonly protocol: string;
   readonly port: number;
-  /** Empty: every address of the node. */
-  readonly address: string;
+  /** Absent: both. */
+  readonly family?: Family;
+  /** Absent: every address of the node, of that family. */
+  readonly address?: string;
   readonly owner: string;
 }
 
@@ -19,12 +21,12 @@ export function hostPortsOf(pod: Pick<Pod, 'metadata' | 'spec'>): readonly HostP
 }
 
 function readHostPorts(pod: Pick<Pod, 'metadata' | 'spec'>): HostPort[] {
-  const { initContainers, containers } = pod.spec;
+  const { initContainers, containers, hostNetwork } = pod.spec;
   return [...initContainers.filter(isSidecar), ...containers].flatMap(({ ports }) =>
     ports.flatMap(({ protocol, hostPort, hostIP = '' }) =>
       hostPort === undefined
         ? []
-        : [{ protocol, port: hostPort, address: plainAddress(hostIP), owner: podName(pod) }],
+        : [{ protocol, port: hostPort, ...placeOf(hostIP, hostNetwork), owner: podName(pod) }],
     ),
   );
 }
@@ -37,12 +39,18 @@ export function findTaken(wanted: readonly HostPort[], taken: readonly HostPort[
 /** On all addresses, and so on each of them; or on the same one. */
 function overlap(one: HostPort, other: HostPort): boolean {
   if (one.protocol !== other.protocol || one.port !== other.port) return false;
-  return one.address === '' || other.address === '' || one.address === other.address;
+  if (one.family !== undefined && other.family !== undefined && one.family !== other.family) return false;
+  return one.address === undefined || other.address === undefined || one.address === other.address;
 }
 
-/** `::` takes connections of both families where the kernel's default holds. */
-function plainAddress(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return '';
-  const parsed = tryParseAddress(address);
-  return parsed === undefined ? address : formatAddress(parsed);
+/**
+ * Ports are forwarded by family, so `0.0.0.0` and `::` are all addresses of one. A program on the node's own network that listens
+ * on `::` takes connections of both where the kernel's default holds.
+ */
+function placeOf(hostIP: string, hostNetwork: boolean): Pick<HostPort, 'family' | 'address'> {
+  if (hostIP === '' || (hostNetwork && hostIP === '::')) return {};
+  const parsed = tryParseAddress(hostIP);
+  if (parsed === undefined) return { address: hostIP };
+  const { family, value } = parsed;
+  return value === 0n ? { family } : { family, address: formatAddress(parsed) };
 }

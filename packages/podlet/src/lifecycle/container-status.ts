@@ -14,6 +14,8 @@ export interface StatusFacts extends ContainerFacts {
   readonly waiting: ReadonlyMap<string, Waiting>;
   /** Termination messages of ended containers, by id; they precede the runtime's message. */
   readonly terminationMessages?: ReadonlyMap<string, string>;
+  /** The pod has failed whatever its containers do: not admitted, or hopeless. */
+  readonly failure?: Waiting;
   readonly previous?: PodStatus;
 }
 
@@ -99,6 +101,8 @@ function absentState(
 ): ContainerState {
   if (told !== undefined) return { waiting: told };
   if (before?.state.terminated !== undefined) return before.state;
+  const failure = subject.facts.failure ?? failureBefore(subject.facts.previous);
+  if (failure !== undefined) return { waiting: { reason: failure.reason } };
   const sandbox = subject.observed.sandboxes[0];
   if (sandbox !== undefined && isGoneAfterSuccess(subject, sandbox.id)) return goneAfterSuccess;
   // Of an init container that has not begun, too: kubectl then shows how many are over, Init:0/2.
@@ -107,6 +111,10 @@ function absentState(
     (sandbox === undefined || !isInitialised(subject.pod, subject.observed, sandbox.id));
   return { waiting: { reason: initialising ? 'PodInitializing' : 'ContainerCreating' } };
 }
+
+/** A pod agent that begins finds the reason in the API. */
+const failureBefore = (previous: PodStatus | undefined): Waiting | undefined =>
+  previous?.phase === 'Failed' && previous.reason !== undefined ? { reason: previous.reason } : undefined;
 
 /** The runtime has lost its record, but what comes after it has begun. */
 function isGoneAfterSuccess({ role, pod, observed, container }: Subject, sandboxId: string): boolean {

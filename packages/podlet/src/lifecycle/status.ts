@@ -20,8 +20,6 @@ export interface PodFacts extends StatusFacts {
   readonly nodeAddresses: readonly string[];
   /** Why there is no usable sandbox. */
   readonly sandboxProblem?: Waiting;
-  /** The pod has failed whatever its containers do: not admitted, or hopeless. */
-  readonly failure?: Waiting;
   /** It must not begin. */
   readonly blocked?: Waiting;
   /** It was taken down and nothing of it runs: it is not what its restart policy says any more. */

@@ -1,3 +1,4 @@
+import { environmentRule } from '@podwire/apimachinery';
 import { PodwireError } from '@podwire/errors';
 import { type Container, type EnvironmentVariable, podName } from '@podwire/pod-spec';
 import { type DownwardFacts, readField } from './downward.js';
@@ -37,15 +38,13 @@ function readSource(
   if (data === undefined && configMapRef.optional !== true) {
     throw invalid(facts, container, `ConfigMap ${configMapRef.name} of envFrom does not exist`);
   }
-  return Object.entries(data ?? {})
-    .map(([key, value]) => [prefix + key, value] as const)
-    .filter(([name]) => isVariableName(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-/** Keys of ConfigMaps that are no names of variables are passed over, as the API says of envFrom. */
-function isVariableName(name: string): boolean {
-  return /^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name);
+  return (
+    Object.entries(data ?? {})
+      .map(([key, value]) => [prefix + key, value] as const)
+      // No API lets other keys through; a manifest's ConfigMap may have any.
+      .filter(([name]) => environmentRule.pattern.test(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+  );
 }
 
 /** @returns undefined when the variable is not to be set */

@@ -95,6 +95,8 @@ describe('resources', () => {
 describe('host ports', () => {
   const taken = pod(ports({ hostPort: 8080 }), { name: 'first' });
   const bound = pod(ports({ hostPort: 8080, hostIP: '192.0.2.1' }));
+  const allOfIpv6 = pod(ports({ hostPort: 8080, hostIP: '::' }));
+  const onTheNode = pod({ ...ports({ hostPort: 8080, hostIP: '::' }), hostNetwork: true });
   test.each<[string, Partial<ContainerPort>, Pod, string | undefined]>([
     ['the same', { hostPort: 8080 }, taken, 'NodePorts'],
     ['the same on one address', { hostPort: 8080, hostIP: '192.0.2.1' }, taken, 'NodePorts'],
@@ -102,6 +104,11 @@ describe('host ports', () => {
     ['the same on all addresses, written out', { hostPort: 8080, hostIP: '0.0.0.0' }, bound, 'NodePorts'],
     ['the same on the same address', { hostPort: 8080, hostIP: '192.0.2.1' }, bound, 'NodePorts'],
     ['the same on another address', { hostPort: 8080, hostIP: '192.0.2.2' }, bound, undefined],
+    ['the same on all addresses of the other family', { hostPort: 8080, hostIP: '::' }, bound, undefined],
+    ['the same on an IPv4 address', { hostPort: 8080, hostIP: '192.0.2.1' }, allOfIpv6, undefined],
+    ['the same on an IPv6 address', { hostPort: 8080, hostIP: '2001:db8::1' }, allOfIpv6, 'NodePorts'],
+    ['the same on every address', { hostPort: 8080 }, allOfIpv6, 'NodePorts'],
+    ['the same as a program on the node', { hostPort: 8080, hostIP: '192.0.2.1' }, onTheNode, 'NodePorts'],
     ['the same of another protocol', { hostPort: 8080, protocol: 'UDP' }, taken, undefined],
     ['another one', { hostPort: 8081 }, taken, undefined],
     ['no host port', { containerPort: 8080 }, taken, undefined],

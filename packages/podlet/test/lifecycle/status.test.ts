@@ -352,6 +352,17 @@ test('the class of its resources is shown, and that an init container has not be
   expect(reasons(observed([sandbox()], [instance('one')]))).toEqual([undefined, 'PodInitializing']);
 });
 
+test('containers of a pod that was not admitted say the reason, also after a restart of the pod agent', () => {
+  const failure = { reason: 'NodePorts', message: 'Pod Predicate NodePorts failed' };
+  const refused = statusOf(aPod({ spec: staged }), observed([]), { failure });
+  const again = statusOf(aPod({ spec: staged }), observed([]), { previous: refused });
+  for (const { phase, initContainerStatuses, containerStatuses } of [refused, again]) {
+    expect(phase).toBe('Failed');
+    for (const { state } of [...initContainerStatuses, ...containerStatuses])
+      expect(state).toEqual({ waiting: { reason: 'NodePorts' } });
+  }
+});
+
 test('an init container whose record is gone has succeeded, when a later container is there', () => {
   const initContainers = [aContainer('one'), aContainer('two')];
   const pod = aPod({ spec: { initContainers } });

@@ -4,7 +4,7 @@ import { buildEnvironment } from '../../src/runtime-config/environment.js';
 import { makeContainer, makePod } from './make-pod.js';
 
 const configMaps = new Map([
-  ['settings', { COLOUR: 'red', SIZE: '3', 'bad key': 'x', '1BAD': 'x', 'with.dot': 'y' }],
+  ['settings', { COLOUR: 'red', SIZE: '3', 'bad=key': 'x', '1FOO': 'x', 'with.dot': 'y' }],
   ['other', { COLOUR: 'blue' }],
 ]);
 
@@ -80,10 +80,15 @@ describe('references', () => {
 });
 
 describe('envFrom', () => {
-  test('later ones win, env wins over all, keys that are no names are passed over', () => {
+  test('later ones win, env wins over all, keys with = are passed over', () => {
     const envFrom = [{ configMapRef: { name: 'settings' } }, { configMapRef: { name: 'other' } }];
     const env = [{ name: 'SIZE', value: '4' }];
-    expect(environment({ envFrom, env })).toEqual({ COLOUR: 'blue', SIZE: '4', 'with.dot': 'y' });
+    expect(environment({ envFrom, env })).toEqual({
+      COLOUR: 'blue',
+      SIZE: '4',
+      '1FOO': 'x',
+      'with.dot': 'y',
+    });
   });
 
   test('what is missing is an error unless it is optional', () => {
