@@ -94,7 +94,7 @@ const below = {
   'kube-ovn-cni': ['platform', 'errors', 'addresses', 'linux', 'cni', 'local-api'],
   store: ['errors', 'platform', 'protobuf'],
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
-  'cluster-ipam': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'ipam'],
+  'cluster-ipam': ['errors', 'platform', 'addresses', 'apimachinery', 'store', 'cluster-state', 'ipam'],
   'cluster-sdn': ['errors', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
   'cluster-ovn': [
     ...['platform', 'errors', 'addresses', 'store', 'cluster-state', 'objects', 'engine', 'planner'],
@@ -114,7 +114,16 @@ const below = {
     ...['engine', 'desired-state', 'kubernetes-client', 'ovsdb', 'backends/ovsdb'],
   ],
   bird: ['errors', 'platform', 'addresses'],
-  'calico-import': ['errors', 'platform', 'addresses', 'store', 'cluster-state', 'cluster-ipam', 'objects'],
+  'calico-import': [
+    'errors',
+    'platform',
+    'addresses',
+    'apimachinery',
+    'store',
+    'cluster-state',
+    'cluster-ipam',
+    'objects',
+  ],
   testbed: [
     'errors',
     'platform',

@@ -85,7 +85,12 @@ export function isQualifiedName(text: string): boolean {
   return parts.length <= 2 && hasOwn && hasPrefix;
 }
 
+/** A value of a label may be empty. */
+export function isLabelValue(text: string): boolean {
+  return text.length <= labelValueRule.longest && labelValueRule.pattern.test(text);
+}
+
 /** Of an object, a node for instance. */
 export function isLabel(key: string, value: string): boolean {
-  return isQualifiedName(key) && value.length <= labelValueRule.longest && labelValueRule.pattern.test(value);
+  return isQualifiedName(key) && isLabelValue(value);
 }

@@ -3,6 +3,8 @@
  * must all hold. Calico can say more (`||`, parts of values): what has no equal is refused, never approximated.
  */
 
+import { isLabelValue, isQualifiedName } from '@podwire/apimachinery';
+
 type Requirement =
   | { readonly op: 'in' | 'notin'; readonly key: string; readonly values: readonly string[] }
   | { readonly op: 'exists' | 'missing'; readonly key: string };
@@ -210,16 +212,12 @@ class Parser {
   }
 }
 
-const labelKey = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-
 function checkKey(key: string): string {
-  if (!labelKey.test(key) || key.length > 317)
-    throw new Error(`${JSON.stringify(key)} is no name of a label`);
+  if (!isQualifiedName(key)) throw new Error(`${JSON.stringify(key)} is no name of a label`);
   return key;
 }
 
 function checkValue(value: string): string {
-  if (!labelValue.test(value)) throw new Error(`${JSON.stringify(value)} is no value that a label can have`);
+  if (!isLabelValue(value)) throw new Error(`${JSON.stringify(value)} is no value that a label can have`);
   return value;
 }

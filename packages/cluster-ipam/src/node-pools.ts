@@ -71,7 +71,14 @@ export class NodePools {
   /** For the node's IPAM: a pool that the node may not use (any more) is disabled, but keeps its leases. */
   toSpec(pool: Pool): PoolSpec {
     const { name, cidr, blockSize, reserved, assignment, allocation } = pool;
-    return { name, cidr, blockSize, reserved, assignment, allocation, disabled: !this.isUsable(pool) };
+    const spec = { name, cidr, blockSize, reserved, assignment, allocation };
+    return this.isUsable(pool) ? spec : { ...spec, disabled: true, whyDisabled: this.describeUnusable(pool) };
+  }
+
+  /** Why this node may not use the pool, after the pool's name. */
+  describeUnusable({ disabled, deleting, nodeSelector }: Pool): string {
+    if (deleting) return 'is being deleted';
+    return disabled ? 'is disabled' : `is for nodes with ${nodeSelector}`;
   }
 
   /** Reports if the node may own one more block of the pool. @param claiming how many it is claiming now */

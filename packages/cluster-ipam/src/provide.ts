@@ -64,10 +64,11 @@ export class AddressProvider {
   }
 
   async #borrowAddress(pool: Pool, address: Address, signal: AbortSignal): Promise<void> {
-    const { index, borrower } = this.#options;
+    const { index, borrower, pools } = this.#options;
     const block = index.around(address);
-    if (block === undefined || this.#ownerOf(block) === undefined)
-      throw this.#notAvailable(address, pool, 'its block has no owner and cannot be claimed');
+    const isOwned = block !== undefined && this.#ownerOf(block) !== undefined;
+    if (!isOwned && !pools.isUsable(pool)) throw this.#notForThisNode(formatAddress(address), pool);
+    if (!isOwned) throw this.#notAvailable(address, pool, 'its block has no owner and cannot be claimed');
     const outcome = await borrower.borrow(block, formatAddress(address), signal);
     if (outcome.kind === 'granted') return;
     throw this.#notAvailable(
@@ -93,6 +94,13 @@ export class AddressProvider {
         node,
         owner: node === undefined ? undefined : `node ${node}`,
       },
+    });
+  }
+
+  #notForThisNode(address: string, pool: Pool): PodwireError {
+    const why = `its pool ${pool.name} ${this.#options.pools.describeUnusable(pool)}`;
+    return new PodwireError('ADDRESS_NOT_IN_POOL', `${address} cannot be given: ${why}`, {
+      details: { address, pool: pool.name },
     });
   }
 

@@ -3,6 +3,7 @@
  * `a=b`, `a==b`, `a!=b`, `a in (x,y)`, `a notin (x,y)`, `a` (is there), `!a` (is not there). As there, `!=` and `notin` hold
  * for who does not have the label at all.
  */
+import { isLabelValue, isQualifiedName } from '@podwire/apimachinery';
 import { PodwireError } from '@podwire/errors';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -10,8 +11,6 @@ export type Selector = (labels: Labels) => boolean;
 
 /** Names and values of labels, parentheses, commas, operators. */
 const tokenShape = /\s*(?:(?<word>[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?)|(?<sign>!=|==|[=!(),]))/y;
-const nameShape = /^(?:[A-Za-z0-9.-]{1,253}\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-const longestValue = 63;
 
 /** @throws PodwireError REQUEST_INVALID naming the place */
 export function parseSelector(text: string): Selector {
@@ -90,7 +89,7 @@ class Reader {
 
   name(): string {
     const token = this.#tokens[this.#next];
-    if (token?.kind !== 'word' || !nameShape.test(token.text))
+    if (token?.kind !== 'word' || !isQualifiedName(token.text))
       throw this.#refuse('the name of a label is expected');
     this.#next++;
     return token.text;
@@ -100,8 +99,7 @@ class Reader {
   value(): string {
     const token = this.#tokens[this.#next];
     if (token?.kind !== 'word') return '';
-    if (token.text.length > longestValue || token.text.includes('/'))
-      throw this.#refuse('this is no value of a label');
+    if (!isLabelValue(token.text)) throw this.#refuse('this is no value of a label');
     this.#next++;
     return token.text;
   }

@@ -43,3 +43,18 @@ describe('a store that answers, and says no', () => {
     });
   }
 });
+
+describe('an address that is asked for by name', () => {
+  it('is refused with the selector of its pool where that is for other nodes', async () => {
+    cluster = new TestCluster();
+    await cluster.putPool({ cidr: '10.0.0.0/24', blockSize: 28, nodeSelector: 'zone=a' });
+    const node = await cluster.join('n1', { labels: { zone: 'b' } });
+    await cluster.clock.advance(1_000);
+    await expect(cluster.during(node.add('web', { requested: ['10.0.0.7'] }))).rejects.toThrow(
+      /^10\.0\.0\.7 cannot be given: its pool \S+ is for nodes with zone=a$/,
+    );
+    const other = await cluster.join('n2', { labels: { zone: 'a' } });
+    await cluster.clock.advance(1_000);
+    await cluster.during(other.add('web', { requested: ['10.0.0.7'] }));
+  });
+});

@@ -117,7 +117,7 @@ export const errorCatalogue = {
     cni: 102,
   },
   ADDRESS_NOT_IN_POOL: {
-    meaning: 'A requested address lies in no pool of the network, or in a reserved range.',
+    meaning: 'A requested address is in no pool that this node may use, or in a reserved range.',
     action: 'Choose an address that a pod may have: `podwire ipam show` lists the pools.',
     cni: 7,
   },

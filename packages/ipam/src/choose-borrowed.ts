@@ -20,7 +20,7 @@ export function chooseBorrowed(
     return slot;
   }
   const address = parseAddress(text);
-  if (pool.disabled) throw cannotBorrow(text, `its pool ${pool.name} is disabled`);
+  if (pool.disabled) throw cannotBorrow(text, `its pool ${pool.name} ${pool.whyDisabled}`);
   const slot = findSlot(block, address);
   if (slot === undefined) throw cannotBorrow(text, `it is not in ${block.cidr}`);
   if (slot.state === 'leased') throw addressInUse(formatSlot(slot), pool.name, slot.owner!);

@@ -61,13 +61,13 @@ function chooseAny(family: Family, wanted: Wanted, time: Stopwatch): Place {
 function chooseNamed(address: Address, wanted: Wanted, known: Known, time: Stopwatch): Place {
   const space = known.spaceOf(address);
   if (space === undefined) throw addressNotInPool(address, wanted);
-  const { name, disabled } = space.pool;
+  const { name, disabled, whyDisabled } = space.pool;
   if (!wanted.spaces.includes(space)) {
     throw addressNotInPool(address, wanted, `it is in pool ${name}, which the request does not allow`);
   }
   // Whose it is comes first: that is the better answer for an adopted lease in a reserved or disabled place.
   refuseHeld(address, space, known);
-  if (disabled) throw addressNotInPool(address, wanted, `its pool ${name} is disabled`);
+  if (disabled) throw addressNotInPool(address, wanted, `its pool ${name} ${whyDisabled}`);
   const why = whyTaken(space.pool, address) ?? `it is reserved in pool ${name}`;
   const reserved = (): PodwireError => addressNotInPool(address, wanted, why);
   if (isReserved(space.pool, address)) throw reserved();

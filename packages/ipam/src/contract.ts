@@ -14,6 +14,8 @@ export interface PoolSpec {
   readonly reserved?: readonly string[];
   /** No new leases; existing ones stay. */
   readonly disabled?: boolean;
+  /** For messages, after the pool's name; `is disabled` when absent. */
+  readonly whyDisabled?: string;
   /** `manual`: only for who names the pool or an address of it. `automatic` by default. */
   readonly assignment?: 'automatic' | 'manual';
   /**
@@ -51,6 +53,7 @@ export interface Pool {
   /** Why parts of `reserved` are, where the pool's own settings do not say so. */
   readonly taken: readonly (AddressRange & { readonly why: string })[];
   readonly disabled: boolean;
+  readonly whyDisabled: string;
   readonly assignment: 'automatic' | 'manual';
   readonly allocation: 'blocks' | 'node-cidr';
 }

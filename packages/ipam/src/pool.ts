@@ -35,6 +35,7 @@ export function readPool(spec: PoolSpec): Pool {
     reserved: mergeRanges([...reserved, ...taken, ...conventionallyUnused(prefix)]),
     taken,
     disabled: spec.disabled ?? false,
+    whyDisabled: spec.whyDisabled ?? 'is disabled',
     assignment: spec.assignment ?? 'automatic',
     allocation: spec.allocation ?? 'blocks',
   };

@@ -165,7 +165,9 @@ function describeCluster(
   const confirmed = confirmedAt === null ? 'never' : `${formatAge(now - Date.parse(confirmedAt))} ago`;
   const facts = [
     standings[standing],
-    ...(fenced ? ['hands out nothing: cut off for too long'] : []),
+    ...(fenced
+      ? [`hands out nothing: ${confirmedAt === null ? 'has not joined yet' : 'cut off for too long'}`]
+      : []),
     ...(controller.leading ? ['leads the cluster'] : []),
     ...describeUnreachable(peers, now, formatAge),
   ];

@@ -96,6 +96,12 @@ describe('status', () => {
         'peers      7, 1 with problems (podwire peers)',
       ]),
     );
+    const { stdout: before } = await askAgent(
+      { 'GET /v1/status': { body: { ...status, cluster: { ...cluster, confirmedAt: null } } } },
+      ['status'],
+      90_000,
+    );
+    expect(before).toContain('hands out nothing: has not joined yet');
   });
 
   test('not ready ends with 4 and says why', async () => {

@@ -170,6 +170,10 @@ export const nodeSituations = {
       site: 'packages/cluster-ipam/src/operations/workload-rules.ts',
       message: 'workload ‹default/db›: addresses: ‹10.244.0.1› is reserved in pool ‹web›',
     },
+    {
+      site: 'packages/cluster-ipam/src/provide.ts',
+      message: '‹10.244.0.5› cannot be given: ‹its pool zone-a is for nodes with zone=a›',
+    },
   ],
   PORT_IN_USE: [
     {
