@@ -1,19 +1,19 @@
 /** The steps of a change, in order. Pure. */
 import { groupBy } from '@podwire/platform';
 import type { Batch, Resource } from './contract.js';
-import type { ChangeSet } from './engine.js';
+import type { ChangeSet, Drift } from './engine.js';
 import { nameSort, nameSortOf, planBatches } from './order.js';
 import type { KindRegistry } from './registry.js';
 import { planRemoval } from './steps.js';
 
 /** One call of a backend. */
 export interface Step {
-  readonly action: 'remove' | 'add' | 'replace' | 'exchange';
+  readonly action: 'remove' | 'add' | 'replace' | 'exchange' | 'repair';
   /** Everything that is removed; of other steps everything that is there afterwards. */
   readonly batch: Batch;
   /** The content that was there before at the same keys, as far as it is known. */
   readonly before: readonly Resource[];
-  /** Of an exchange: those of its batch that take nothing's place. */
+  /** Of an exchange or a repair: those of its batch that take nothing's place. */
   readonly fresh: readonly Resource[];
   /** Of an exchange: everything that is not there afterwards. */
   readonly gone: readonly Resource[];
@@ -52,6 +52,19 @@ export function planChange(kinds: KindRegistry, change: ChangeSet, single: boole
 const stepOf = (action: Step['action'], batch: Batch): Step => ({
   ...{ action, batch, before: [], fresh: [], gone: [] },
 });
+
+/**
+ * Puts what differs in the place of what is there, and makes what is missing. Each step does what it can of its batch, also
+ * where the backend has transactions: one thing that is refused keeps no other from being put right.
+ */
+export function planRepair(kinds: KindRegistry, drifts: readonly Drift[], single: boolean): Step[] {
+  const missing = new Set(drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource));
+  const drifted = drifts.map(({ resource }) => resource);
+  return planBatches(kinds, drifted, single).map((batch) => ({
+    ...stepOf('repair', batch),
+    fresh: batch.resources.filter((one) => missing.has(one)),
+  }));
+}
 
 /** The change that undoes these steps. Content that was replaced unseen cannot be put back: the new one stays. */
 export function invertChange(

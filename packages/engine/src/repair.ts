@@ -1,9 +1,10 @@
 import { describeError, PodwireError } from '@podwire/errors';
 import { groupBy, hasCode } from '@podwire/platform';
 import { type EngineContext, type Sessions, type Snapshots, takeSnapshots, withSessions } from './call.js';
-import type { Batch, Failure, Owned, OwnerId, Repair, Resource } from './contract.js';
+import { carryThrough, orFailed, type ThroughOptions } from './carry-out.js';
+import { planRepair } from './change-plan.js';
+import type { Failure, Owned, OwnerId, Resource } from './contract.js';
 import type { CallOptions, Change, Drift } from './engine.js';
-import { planBatches } from './order.js';
 import { compareAll, type Comparison, withoutAgreeing } from './verify.js';
 import { withdraw } from './withdraw.js';
 
@@ -32,8 +33,9 @@ export async function repairOwner(
     const uncleared = await makeRoom(context, owned, found.drifts, isOwned, options);
     return await within(async (sessions) => {
       const now = withDead(context, resources, await compareAll(context, sessions, resources));
-      const failures = await repairDrifts(context, sessions, now, uncleared);
-      const withdrawn = await withdraw(context, sessions, resources, { drifts: now.drifts, failures });
+      const failures = await repairDrifts(context, sessions, now, { ...options, failed: uncleared });
+      const unrepaired = { resources, drifts: now.drifts, failures };
+      const withdrawn = await withdraw(context, sessions, unrepaired, { ...options, costsOneCall });
       return [
         ...report(context, owned.owner, now.drifts, failures),
         ...withdrawn.map((failure) => failedChange(context, owned.owner, failure)),
@@ -47,8 +49,7 @@ export async function repairOwner(
   }
 }
 
-const costsOneOwner = (error: unknown): boolean =>
-  hasCode(error, 'BACKEND_SILENT') || hasCode(error, 'RESOURCE_CIRCLE');
+const costsOneOwner = (error: unknown): boolean => costsOneCall(error) || hasCode(error, 'RESOURCE_CIRCLE');
 
 const missingOf = (drifts: readonly Drift[]): Resource[] =>
   drifts.filter(({ state }) => state === 'missing').map(({ resource }) => resource);
@@ -93,8 +94,10 @@ async function clearParts(context: EngineContext, owned: Owned, options: CallOpt
     const missing = missingOf((await compareAll(context, sessions, candidates)).drifts);
     const renewed = renewedWith(context, owned.resources, missing);
     const failures: Failure[] = [];
-    for (const [backend, resources] of byBackend(context, [...missing, ...renewed]))
-      failures.push(...(await orFail(resources, async () => sessions.of(backend).clear(resources))));
+    for (const [backend, resources] of byBackend(context, [...missing, ...renewed])) {
+      const clear = async (): Promise<readonly Failure[]> => sessions.of(backend).clear(resources);
+      failures.push(...(await orFailed(resources, clear, { costsOneCall })));
+    }
     return [...failures, ...keptBackBy(context, failures, missing)];
   });
 }
@@ -135,75 +138,21 @@ async function repairDrifts(
   context: EngineContext,
   sessions: Sessions,
   { drifts, unseen }: Comparison,
-  uncleared: readonly Failure[] = [],
-): Promise<Failure[]> {
-  const { kinds, faults } = context;
+  { failed: uncleared = [], ...options }: ThroughOptions,
+): Promise<readonly Failure[]> {
   const foreign = drifts.flatMap(({ resource, detail, foreign }): Failure[] =>
     foreign === undefined ? [] : [{ resource, error: new PodwireError(foreign, detail) }],
   );
-  const obstacles = new Obstacles(context, [...unseen, ...foreign, ...uncleared]);
-  const kept = new Set(uncleared.map(({ resource }) => resource));
-  const ours = drifts.filter(({ foreign, resource }) => foreign === undefined && !kept.has(resource));
-  const changed = new Set(ours.filter(({ state }) => state === 'changed').map(({ resource }) => resource));
-  const drifted = ours.map(({ resource }) => resource);
-  for (const planned of planBatches(kinds, drifted, context.single)) {
-    const batch = obstacles.keepBack(planned);
-    if (batch === undefined) continue;
-    const repairs = batch.resources.map((resource): Repair => ({
-      resource,
-      action: changed.has(resource) ? 'replace' : 'add',
-    }));
-    faults.reach(`repair:${repairs[0]!.action}:${batch.resources[0]!.kind}`);
-    const { backend, resources } = batch;
-    obstacles.note(await orFail(resources, async () => sessions.of(backend).repair(batch, repairs)));
-  }
-  return obstacles.failures.slice(unseen.length);
+  const hopeless = [...foreign, ...uncleared];
+  const isHopeless = new Set(hopeless.map(({ resource }) => resource));
+  const ours = drifts.filter(({ resource }) => !isHopeless.has(resource));
+  const steps = planRepair(context.kinds, ours, context.single);
+  const through = { ...options, failed: [...unseen, ...hopeless], costsOneCall };
+  return [...hopeless, ...(await carryThrough(context, sessions, steps, through))];
 }
 
 /** A backend that is silent costs the owner what it has there, and no more. */
-async function orFail(
-  resources: readonly Resource[],
-  work: () => Promise<readonly Failure[]>,
-): Promise<readonly Failure[]> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!hasCode(error, 'BACKEND_SILENT')) throw error;
-    return resources.map((resource) => ({ resource, error }));
-  }
-}
-
-/** Resources that could not be repaired, and what must wait for them. */
-class Obstacles {
-  readonly failures: Failure[] = [];
-  readonly #context: EngineContext;
-  readonly #byKey = new Map<string, unknown>();
-
-  constructor(context: EngineContext, failures: readonly Failure[]) {
-    this.#context = context;
-    this.note(failures);
-  }
-
-  note(failures: readonly Failure[]): void {
-    this.failures.push(...failures);
-    for (const { resource, error } of failures)
-      for (const key of this.#context.kinds.carriedBy(resource)) this.#byKey.set(key, error);
-  }
-
-  /** The batch without those that need something that has failed, which fail with it; nothing where all of them do. */
-  keepBack(batch: Batch): Batch | undefined {
-    if (this.#byKey.size === 0) return batch;
-    const resources = batch.resources.filter((resource) => !this.#fail(resource));
-    return resources.length === 0 ? undefined : { ...batch, resources };
-  }
-
-  #fail(resource: Resource): boolean {
-    const obstacle = this.#context.kinds.needsOf(resource).find((key) => this.#byKey.has(key));
-    if (obstacle === undefined) return false;
-    this.note([{ resource, error: this.#byKey.get(obstacle) }]);
-    return true;
-  }
-}
+const costsOneCall = (error: unknown): boolean => hasCode(error, 'BACKEND_SILENT');
 
 const failedChange = ({ kinds }: EngineContext, owner: OwnerId, { resource, error }: Failure): Change => ({
   ...{ owner, action: 'failed', what: kinds.describe(resource), error },
@@ -254,7 +203,7 @@ export async function repairTogether(
     const resources = owners.flatMap((owned) => owned.resources);
     const seen = await compareAll(context, sessions, resources, snapshots);
     const found = await withoutMadeSince(context, sessions, seen);
-    const failures = await repairDrifts(context, sessions, found);
+    const failures = await repairDrifts(context, sessions, found, options);
     // A resource that others made meanwhile is there, and is no failure if it is right.
     const serious = await withoutAgreeing(context, sessions, failures, takeSnapshots(context));
     const ownerOf = new Map(owners.flatMap(({ owner, resources }) => resources.map((one) => [one, owner])));

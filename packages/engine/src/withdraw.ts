@@ -1,11 +1,14 @@
 /** Resources that would do harm without another one: they go when that is otherwise than wanted, and stays so. */
 import type { EngineContext, Sessions } from './call.js';
+import { carryThrough, type ThroughOptions } from './carry-out.js';
+import { planChange } from './change-plan.js';
 import type { Failure, Resource } from './contract.js';
 import type { Drift } from './engine.js';
-import { planRemoval } from './steps.js';
 
-/** Drifts as they were seen, and what could not be repaired. */
+/** Drifts as they were seen, and all that could not be repaired. */
 export interface Unrepaired {
+  /** Of the owner. */
+  readonly resources: readonly Resource[];
   readonly drifts: readonly Drift[];
   readonly failures: readonly Failure[];
 }
@@ -16,11 +19,12 @@ export interface Unrepaired {
  * @returns those of them that were as wanted, with the error of what they lack
  */
 export async function withdraw(
-  { kinds, single }: EngineContext,
+  context: EngineContext,
   sessions: Sessions,
-  resources: readonly Resource[],
-  { drifts, failures }: Unrepaired,
+  { resources, drifts, failures }: Unrepaired,
+  options: ThroughOptions,
 ): Promise<readonly Failure[]> {
+  const { kinds, single } = context;
   const states = new Map(drifts.map(({ resource, state }) => [resource, state]));
   const lacking = new Map(
     failures
@@ -35,11 +39,7 @@ export async function withdraw(
     const isThere = states.get(resource) !== 'missing';
     return key !== undefined && isThere ? [{ resource, error: lacking.get(key) }] : [];
   });
-  const batches = planRemoval(
-    kinds,
-    going.map(({ resource }) => resource),
-    single,
-  );
-  for (const batch of batches) await sessions.of(batch.backend).remove(batch);
+  const remove = going.map(({ resource }) => resource);
+  await carryThrough(context, sessions, planChange(kinds, { remove }, single).steps, options);
   return going.filter(({ resource }) => !states.has(resource));
 }

@@ -290,3 +290,41 @@ test('a repair of what cannot change in place is reported with its gap', async (
   memories.rigid.present.clear();
   expect(await reconcile()).toEqual([repaired('rigid x')]);
 });
+
+test('what cannot be put back keeps back what needs it', async () => {
+  const { engine, memories, calls, present } = createMemories();
+  const before = [item('rigid', 'port'), item('plain', 'flow', 1, 'rigid port'), item('plain', 'other')];
+  await engine.apply({ ...owner, resources: before }, call());
+  calls();
+  memories.atomic.refused = 'new';
+  const create = memories.atomic.create.bind(memories.atomic);
+  memories.atomic.create = async (batch) => {
+    memories.rigid.refused = 'port';
+    return create(batch);
+  };
+  const change = { remove: before, add: [item('atomic', 'new')] };
+  await expect(engine.change(owner, change, call())).rejects.toThrow(
+    'endpoint:1: rigid port: refused; plain flow: refused',
+  );
+  expect(memories.plain.calls.filter((one) => one.includes('create'))).toEqual(['plain create other']);
+  expect(present()).toEqual([{ other: 1 }, {}, {}]);
+});
+
+test('a repair keeps what it could do where something is refused', async () => {
+  const { engine, memories, present } = createMemories();
+  const resources = [
+    item('plain', 'link'),
+    item('rigid', 'port', 1, 'plain link'),
+    item('atomic', 'flow', 1, 'rigid port'),
+    item('atomic', 'other'),
+  ];
+  memories.rigid.refused = 'port';
+  const reconcile = async () => engine.reconcile([{ ...owner, resources }], call());
+  expect((await reconcile()).map(({ action, what }) => `${action} ${what}`)).toEqual([
+    ...['repaired plain link', 'failed rigid port', 'failed atomic flow', 'repaired atomic other'],
+  ]);
+  expect(present()).toEqual([{ link: 1 }, {}, { other: 1 }]);
+  memories.rigid.refused = '';
+  expect(await reconcile()).toHaveLength(2);
+  expect(present()).toEqual([{ link: 1 }, { port: 1 }, { flow: 1, other: 1 }]);
+});
