@@ -17,7 +17,7 @@ import type { ClusterSide, EndpointContext, EndpointState, ServingState } from '
 import { followAttachments } from './endpoints/follow-attachments.js';
 import { serveRequest } from './endpoints/serve-request.js';
 import { loadRecords } from './recovery.js';
-import type { ReconcileLoop } from './reconcile-loop.js';
+import type { AgentLoop } from './reconcile-loop.js';
 import { LiveConfig } from './reload/live-config.js';
 import { changeNetwork, chooseNetwork, type Network } from './networks.js';
 import { type CniServer, startCniServer } from './server/cni-server.js';
@@ -28,7 +28,7 @@ const policyWait = 1_000;
 export interface Agent {
   /** Resolves when the node is recovered and ADD is served for the first time; rejects when stopped before. */
   readonly ready: Promise<void>;
-  readonly reconciler: ReconcileLoop;
+  readonly reconciler: AgentLoop;
   /** How it is, in a few words. */
   describe(): string;
   /** Configuration in force; it can be read again from its file. */

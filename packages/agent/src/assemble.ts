@@ -33,7 +33,7 @@ import { noPeers } from './cluster/peers.js';
 import { registerModelScopes } from './node/model-scopes.js';
 import { NodeState } from './node/node.js';
 import type { RouterHistory } from './node/router-history.js';
-import { ReconcileLoop } from './reconcile-loop.js';
+import { type AgentLoop, createReconcileLoop } from './reconcile-loop.js';
 import { createTraceLog, type Trace } from './trace.js';
 
 export interface AgentDependencies {
@@ -79,7 +79,7 @@ export interface AgentDependencies {
 export interface AgentParts {
   readonly context: EndpointContext;
   readonly service: Service;
-  readonly reconciler: ReconcileLoop;
+  readonly reconciler: AgentLoop;
   readonly drift: DriftLog;
 }
 
@@ -96,7 +96,7 @@ export function assembleAgent(config: AgentConfig, dependencies: AgentDependenci
     clocks: { now: clock, elapsed },
     deadline: config.deadlines.request,
   };
-  const reconciler = new ReconcileLoop({
+  const reconciler = createReconcileLoop({
     context,
     metrics,
     elapsed,

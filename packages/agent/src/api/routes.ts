@@ -15,7 +15,7 @@ import type { Metrics } from '../metrics.js';
 import { describeUnresolved } from '../endpoints/follow-attachments.js';
 import { describeScopeProblems } from '../node/model-scopes.js';
 import { viewPolicy } from '../policy/look/views.js';
-import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { AgentLoop } from '../reconcile-loop.js';
 import type { LiveConfig } from '../reload/live-config.js';
 import type { TraceLog } from '../trace.js';
 import { policyRoutes } from './policy-routes.js';
@@ -26,7 +26,7 @@ export interface ApiContext {
   readonly context: EndpointContext;
   readonly traces: TraceLog;
   readonly metrics: Metrics;
-  readonly reconciler: ReconcileLoop;
+  readonly reconciler: AgentLoop;
   readonly configuration: Pick<LiveConfig, 'view' | 'reload'>;
   readonly drift: DriftLog;
   readonly nodeName: string;

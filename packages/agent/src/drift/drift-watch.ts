@@ -9,7 +9,7 @@ import { type Clock, withDeadline } from '@podwire/platform';
 import { type EndpointContext, type KernelSide, ownedBy, type ResourceOwners } from '../endpoints/context.js';
 import { endpointOfOwner } from '../endpoints/owners.js';
 import type { EndpointRecord } from '../records/record.js';
-import type { ReconcileLoop } from '../reconcile-loop.js';
+import type { AgentLoop } from '../reconcile-loop.js';
 import { listWanted } from '../wanted.js';
 import { BackingOff } from './backing-off.js';
 import { type DriftLog, nameOwner } from './drift-log.js';
@@ -22,7 +22,7 @@ type DriftContext = ResourceOwners &
 export interface DriftWatchOptions {
   readonly context: DriftContext;
   readonly owners: OwnerIndex;
-  readonly reconciler: Pick<ReconcileLoop, 'run'>;
+  readonly reconciler: Pick<AgentLoop, 'run'>;
   readonly drift: DriftLog;
   readonly clock: Clock;
   /** Milliseconds for the look at one owner, and its repair. */
