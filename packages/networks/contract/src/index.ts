@@ -303,8 +303,21 @@ export interface NodeSubnets {
   of(fact: unknown, network: NetworkView): readonly string[];
 }
 
-/** Tables of the node that networks of several models share, so that no single model can plan them. */
-export type HostTable = 'traffic';
+/** Resources of the node that networks of several models share, so that no single model can plan them. Models name the same object. */
+export interface HostTable {
+  /**
+   * Pure.
+   * @param sides networks whose models ask for it
+   * @param elsewhere pools of all other networks, those of other models and those that this node does not have
+   */
+  plan(sides: readonly NetworkSide[], elsewhere: readonly PoolView[]): PlannedTable;
+}
+
+export interface PlannedTable {
+  /** Applied before what the models plan for the node. */
+  readonly beforeModels: readonly Resource[];
+  readonly afterModels: readonly Resource[];
+}
 
 export interface NetworkModel {
   /** As in `networks[].model` of the agent's configuration. */
@@ -313,10 +326,7 @@ export interface NetworkModel {
   readonly description: string;
   /** Encapsulations that pools of its networks may have. */
   readonly encapsulations: readonly Encapsulation[];
-  /**
-   * The shared tables that its networks need. `traffic` is the packet filter: anti-spoofing, host ports, masquerading and no
-   * forwarding for others. It covers links whose name begins with the prefix for pod links.
-   */
+  /** The shared tables that its networks need, such as the packet filter of `@podwire/network-traffic`. */
   readonly hostTables: readonly HostTable[];
   /** Present where pods are kept apart by what they belong to: reports if packets pass from one to the other. Pure. */
   reaches?(from: Attachment, to: Attachment): boolean;

@@ -1,4 +1,5 @@
 import type { NetworkModel } from '@podwire/network-contract';
+import { packetFilter } from '@podwire/network-traffic';
 import { assigned, resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
@@ -15,7 +16,7 @@ export const createOvnModel = (): NetworkModel => ({
   name: MODEL,
   description: 'logical switches and routers of OVN, with static addresses and VPCs, as Kube-OVN does it.',
   encapsulations: [],
-  hostTables: ['traffic'],
+  hostTables: [packetFilter],
   policy: 'none',
   forwardingLinks: [NODE_LINK],
   optionsSchema,

@@ -1,5 +1,5 @@
 import { encapsulations, type NetworkModel } from '@podwire/network-contract';
-import { travelsInVxlan } from '@podwire/network-traffic';
+import { packetFilter, travelsInVxlan } from '@podwire/network-traffic';
 import { diagnose } from './diagnose.js';
 import { planEndpoint } from './endpoint.js';
 import { podMtu } from './mtu.js';
@@ -16,7 +16,7 @@ export function createRoutedModel(): NetworkModel {
     name: 'routed',
     description: 'a veth pair and a host route for each address, as Calico does it.',
     encapsulations,
-    hostTables: ['traffic'],
+    hostTables: [packetFilter],
     planNode,
     planPeer,
     planEndpoint,

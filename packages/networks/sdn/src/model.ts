@@ -1,4 +1,5 @@
 import type { NetworkModel } from '@podwire/network-contract';
+import { packetFilter } from '@podwire/network-traffic';
 import { reaches, resolve } from './endpoint/attachment.js';
 import { planEndpoint } from './endpoint/plan-endpoint.js';
 import { podMtu } from './mtu.js';
@@ -17,7 +18,7 @@ export const createSdnModel = (): NetworkModel => ({
   description:
     'a bridge of Open vSwitch, VXLAN between nodes and a VNID for each project, as OpenShift SDN does it.',
   encapsulations: [ENCAPSULATION],
-  hostTables: ['traffic'],
+  hostTables: [packetFilter],
   policy: 'none',
   forwardingLinks: [HOST_LINK],
   optionsSchema,
