@@ -44,7 +44,8 @@ export interface ScopeKind<T = never> {
  * away finds there what in the system is its own.
  */
 export interface Memory<T> {
-  readonly journal: Journal<T>;
+  /** Absent where facts are written down elsewhere before they are planned from. */
+  readonly journal?: Pick<Journal<T>, 'found' | 'note'>;
   /** The fact as its source has it now. `undefined`: there is no such scope (any more). */
   readonly read: (id: string) => T | undefined;
 }

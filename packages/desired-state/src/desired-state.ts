@@ -42,8 +42,8 @@ export class DesiredState {
   /** The planner looks up sources when it reads: kinds may come after it. */
   readonly #sources: Record<string, (id: string) => unknown> = {};
   readonly #derivations: Record<string, (id: string, read: Read) => unknown> = {};
-  /** The kind whose journal is read instead of its source. */
-  #adopting: string | undefined;
+  /** Facts that are read instead of the sources of their kind. */
+  #adopting: { readonly kind: string; readonly found: ReadonlyMap<string, unknown> } | undefined;
   /** Why scopes could not be planned: they have what was planned before. */
   readonly #planErrors = new Map<Scope, unknown>();
   /** Why the last attempt to apply something of a scope has failed. */
@@ -95,14 +95,14 @@ export class DesiredState {
   }
 
   /**
-   * Takes the facts that the journal of the kind has for applied, without applying them. Once, before anything is looked at or
-   * changed.
+   * Takes the facts of an earlier life for applied, without applying them. Once, before anything is looked at or changed.
+   * @param found by id; what the journal of the kind has when absent
    */
-  adopt(kind: string): void {
+  adopt(kind: string, found?: ReadonlyMap<string, unknown>): void {
     const { memory, onPlanned } = this.#kindOf(kind);
-    const found = [...(memory?.journal.found ?? [])];
-    this.#adopting = kind;
-    this.planner.adopt(found.map(([id]) => `${kind}/${id}`));
+    found ??= memory?.journal?.found ?? new Map<string, unknown>();
+    this.#adopting = { kind, found };
+    this.planner.adopt([...found.keys()].map((id) => `${kind}/${id}`));
     this.#adopting = undefined;
     this.#revision++;
     for (const [id, fact] of found) onPlanned?.(id, this.#describeRun(`${kind}/${id}`, fact));
@@ -319,18 +319,18 @@ export class DesiredState {
     }
     // Where a plan fails, what an older fact has led to stays, and so does that fact.
     const known = planned.filter(([, { fact, error }]) => fact !== undefined && error === undefined);
-    journal.note(known.map(([scope, { fact }]) => [idOf(scope), fact]));
+    journal?.note(known.map(([scope, { fact }]) => [idOf(scope), fact]));
   }
 
   #forgetGone(filter: KindFilter): void {
     const gone = [...this.#gone].filter((scope) => filter(kindNameOf(scope)));
     for (const [{ memory }, scopes] of groupBy(gone, (scope) => this.#kindOf(scope)))
-      memory!.journal.note(scopes.map((scope) => [idOf(scope), undefined]));
+      memory!.journal?.note(scopes.map((scope) => [idOf(scope), undefined]));
     for (const scope of gone) this.#gone.delete(scope);
   }
 
-  #recall(kind: string, { journal, read }: Memory<unknown>, id: string): unknown {
-    return this.#adopting === kind ? journal.found.get(id) : read(id);
+  #recall(kind: string, { read }: Memory<unknown>, id: string): unknown {
+    return this.#adopting?.kind === kind ? this.#adopting.found.get(id) : read(id);
   }
 
   #scopesOf(filter: KindFilter): Scope[] {

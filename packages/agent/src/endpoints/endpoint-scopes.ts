@@ -19,8 +19,6 @@ const scopeOf = ({ id }: Pick<EndpointRecord, 'id'>): string => `${kind}/${endpo
 export class EndpointScopes {
   readonly #desired: DesiredState;
   readonly #endpoints: EndpointRegistry;
-  /** Records of an earlier life, while they are taken over. */
-  readonly #found = new Map<string, EndpointRecord>();
 
   constructor(desired: DesiredState, endpoints: EndpointRegistry) {
     this.#desired = desired;
@@ -32,20 +30,17 @@ export class EndpointScopes {
         return record === undefined || record.phase === 'removing' ? undefined : record.resources;
       },
       ownerOf: ownerOfEndpoint,
-      memory: {
-        // A request writes its record itself, before its first change.
-        journal: { found: this.#found, isComplete: true, note: () => undefined, forget: () => undefined },
-        read: (key) => endpoints.get(key),
-      },
+      // A request writes its record itself, before its first change.
+      memory: { read: (key) => endpoints.get(key) },
     });
   }
 
   /** Takes over the records of an earlier life. Whatever its phase, all of an endpoint may be in the kernel. */
   adopt(): void {
-    for (const record of this.#endpoints.all())
-      this.#found.set(endpointKey(record.id), { ...record, phase: 'ready' });
-    this.#desired.adopt(kind);
-    this.#found.clear();
+    const found = this.#endpoints
+      .all()
+      .map((record) => [endpointKey(record.id), { ...record, phase: 'ready' }] as const);
+    this.#desired.adopt(kind, new Map(found));
   }
 
   /**
