@@ -8,7 +8,7 @@ import { eventually, pings, serveEcho, startStream, type TestNamespace, until } 
 import { openFaultInjector } from '@podwire/testkit/fault-injection';
 import path from 'node:path';
 import type { Machine } from './fakes/cluster-fixture.js';
-import { createOvnFixture, type OvnFixture } from './fakes/ovn-fixture.js';
+import { createOvnFixture, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
 import { addPod, removePod } from './fakes/ovn-pods.js';
 import { askApi } from './fakes/plugin-client.js';
 
@@ -49,8 +49,8 @@ const objectOf = (kind: string, name: string, spec: object): AnyObject => {
   return checked.object;
 };
 
-const network = (spec: object = {}): AnyObject =>
-  objectOf('ProviderNetwork', 'net1', { defaultInterface: 'eth7', excludeNodes: ['n2'], ...spec });
+const network = (spec: object = {}, name = 'net1'): AnyObject =>
+  objectOf('ProviderNetwork', name, { defaultInterface: 'eth7', excludeNodes: ['n2'], ...spec });
 
 const show = async (command: string): Promise<string> =>
   one.host.namespace.run(['ip', '-o', ...command.split(' ')]);
@@ -197,6 +197,33 @@ test('an interface that a node does not have is a problem of the node, and of no
   await fixture.apply(network());
   await untilContents('br-net1', contents);
   await until('the problem is over', async () => (await problemsOf()).length === 0);
+});
+
+test('a second network with the same interface is refused, and has it once the first one is gone from the node', async () => {
+  const message = 'provider network net2: eth7 is the interface of provider network net1 on this node';
+  await fixture.apply(network({}, 'net2'));
+  await eventually('the node says so', async () =>
+    (await problemsOf()).some((problem) => problem.includes(message)),
+  );
+  const statusOfSecond = async () =>
+    ((await fixture.read(referTo('ProviderNetwork', 'net2'))) as ProviderNetwork).status;
+  await until('the object says so', async () =>
+    (await statusOfSecond())!.conditions.some(
+      ({ reason, message: found }) => reason === 'InitOVSBridgeFailed' && found.startsWith(message),
+    ),
+  );
+  assert.deepEqual([await contentsOf('br-net1'), await contentsOf('eth7')], [contents, []]);
+  assert.doesNotMatch((await bridges()) + (await mappings()), /net2/);
+  await fixture.apply(network({ excludeNodes: ['n1', 'n2'] }));
+  await untilContents('br-net2', contents);
+  await until('the first bridge is gone', async () => !(await bridges()).includes('br-net1'));
+  await until('the problem is over', async () => (await problemsOf()).length === 0);
+  await until('the second one is ready', async () => (await statusOfSecond())!.ready);
+  await fixture.apply(network());
+  await untilContents('br-net1', contents);
+  await fixture.apply(network({ excludeNodes: ['n1', 'n2'] }, 'net2'));
+  await until('the problem of the second one is over', async () => (await problemsOf()).length === 0);
+  assert.deepEqual(await contentsOf('br-net1'), contents);
 });
 
 test('the uplink that leads to the store is moved, and the node goes on', async () => {

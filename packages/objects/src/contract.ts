@@ -72,6 +72,8 @@ export interface KindDefinition<T extends AnyObject = AnyObject> extends KindNam
    * deleted while it is there.
    */
   readonly needs?: Readonly<Record<string, (object: T) => string>>;
+  /** Why it cannot be beside another one of its kind, in words; undefined where it can. */
+  readonly refuse?: (object: T, other: T) => string | undefined;
 }
 
 /** Grows with every change in one source; comparable within one source only. */

@@ -31,6 +31,7 @@ export {
 export { explainField, type FieldInfo } from './reading/schema-tree.js';
 export { findKind, groupOf, qualifiedName, requireKind } from './registry.js';
 export { createStoreSource, type StoreSourceOptions } from './sources/store-source.js';
+export { mayBeRefused, requireCompatible } from './sources/neighbours.js';
 export { isEqual } from './sources/equal.js';
 export { DecodeCache } from './sources/decode-cache.js';
 export { type GroupLook, type ObjectCache, ofKind, readGroup } from './sources/read-group.js';

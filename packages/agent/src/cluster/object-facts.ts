@@ -5,11 +5,11 @@
 import { describeError } from '@podwire/errors';
 import type { ObjectFacts } from '@podwire/network-contract';
 import {
-  type AnyObject,
   decodeStoredObject,
   formatObjectProblem,
   objectGroupPrefix,
   objectKey,
+  type StoredObject,
 } from '@podwire/objects';
 import type { FactName, FactSources, Journal } from '@podwire/planner';
 import { type Clock, groupBy, type Log, Notify, pause } from '@podwire/platform';
@@ -173,7 +173,7 @@ export class ObjectFactStore {
       return [];
     }
     this.#unreadable.delete(name);
-    return [{ name, value: readFact(kind, stored.object, this.#options.nodeName) }];
+    return [{ name, value: readFact(kind, stored, this.#options.nodeName) }];
   }
 
   /** Reports if the set of names has one more or less. */
@@ -211,7 +211,10 @@ export class ObjectFactStore {
 const nameOf = ({ fact }: ObjectFacts, id: string): FactName => `${fact}/${id}` as FactName;
 
 /** The schema of its kind has read the object, so that it is of the kind's type. */
-const readFact = ({ read, isOfNode }: ObjectFacts, object: AnyObject, nodeName: string): unknown =>
-  isOfNode?.(object as never, nodeName) === false ? undefined : read(object as never);
+const readFact = (
+  { read, isOfNode }: ObjectFacts,
+  { object, created = 0 }: StoredObject,
+  nodeName: string,
+): unknown => (isOfNode?.(object as never, nodeName) === false ? undefined : read(object as never, created));
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,10 +1,12 @@
 import { PodwireError } from '@podwire/errors';
 import {
+  mayBeRefused,
   type ObjectReference,
   type ObjectSource,
   type ReadObject,
   referenceKey,
   referenceOf,
+  requireCompatible,
   type Revision,
   type Saved,
 } from '@podwire/objects';
@@ -21,7 +23,8 @@ const atOnce = 16;
 
 /**
  * Saves each object, expecting what was there when this began: an update that another writer made in between is not lost.
- * @throws PodwireError OBJECT_CONFLICT naming the object, and how many were saved before
+ * @throws PodwireError OBJECT_CONFLICT naming the object, and how many were saved before; OBJECT_INVALID for an object that cannot
+ *   be beside another one: then nothing was saved
  */
 export async function saveAll(
   source: ObjectSource,
@@ -29,6 +32,7 @@ export async function saveAll(
   dryRun: boolean,
   signal: AbortSignal,
 ): Promise<readonly Applied[]> {
+  await checkNeighbours(source, objects, signal);
   const revisionOf = await readRevisions(source, objects, signal);
   const applied = new Map<ReadObject, Applied>();
   const save = async (each: ReadObject): Promise<void> => {
@@ -45,6 +49,20 @@ export async function saveAll(
     throw new PodwireError(error.code, message, { cause: error.cause, details: error.details });
   }
   return objects.flatMap((each) => applied.get(each) ?? []);
+}
+
+async function checkNeighbours(
+  source: ObjectSource,
+  objects: readonly ReadObject[],
+  signal: AbortSignal,
+): Promise<void> {
+  const own = objects.map(({ object }) => object).filter(mayBeRefused);
+  if (own.length === 0) return;
+  const { objects: stored } = await source.list({ kinds: own, signal });
+  requireCompatible(
+    own,
+    stored.map(({ object }) => object),
+  );
 }
 
 /** Namespaces are there before what lies in them. */

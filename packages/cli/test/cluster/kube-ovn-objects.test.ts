@@ -109,3 +109,19 @@ test('explains and deletes', async () => {
   expect((await podwire('explain subnet.spec')).stdout).toContain('excludeIps');
   expect((await podwire('delete provider-network net1')).stdout).toBe('provider-networks/net1 deleted\n');
 });
+
+test('refuses a network whose interface another one has on the same node, and writes nothing of its file', async () => {
+  const { podwire } = createCluster();
+  await podwire(`apply -f ${writeTemporary('first.yaml', network)}`);
+  const vlanOfSecond = vlan.replace('vlan10', 'vlan20');
+  const second = network.replace('net1', 'net2').replace('eth0', 'eth9');
+  const both = writeTemporary('both.yaml', [vlanOfSecond, second].join('---\n'));
+  const { code, stderr } = await podwire(`apply -f ${both}`);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(
+    'ProviderNetwork net2: enp1s0 is the interface of ProviderNetwork net1 on the node node1 already',
+  );
+  expect((await podwire('get vlans')).stdout).not.toContain('vlan20');
+  const moved = writeTemporary('moved.yaml', second.replace('enp1s0', 'enp2s0'));
+  expect((await podwire(`apply -f ${moved}`)).stdout).toBe('provider-networks/net2 created\n');
+});

@@ -265,8 +265,9 @@ export interface ObjectFacts {
   /**
    * The fact that an object gives, as JSON, since nodes keep it for when the store is away; undefined where it gives none. Pure.
    * @param object has passed the schema of its kind
+   * @param created milliseconds since 1970
    */
-  readonly read: (object: never) => unknown;
+  readonly read: (object: never, created: number) => unknown;
 }
 
 export type Annotations = Readonly<Record<string, string>>;

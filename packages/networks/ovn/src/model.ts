@@ -6,6 +6,7 @@ import { podMtu } from './mtu.js';
 import { MODEL, NODE_LINK } from './names.js';
 import { mirrorScopes } from './node/mirror.js';
 import { publishProviders } from './node/provider-facts.js';
+import { refusedScopes } from './node/provider-claims.js';
 import { providerScopes } from './node/provider.js';
 import { gatewayScopes } from './node/scopes.js';
 import { objects } from './objects.js';
@@ -28,7 +29,7 @@ export const createOvnModel = (): NetworkModel => ({
   podMtu,
   diagnose: () => [],
   settings,
-  scopes: [gatewayScopes, mirrorScopes, providerScopes],
+  scopes: [gatewayScopes, mirrorScopes, providerScopes, refusedScopes],
   objects,
   bridges: [],
   publish: (_, now) => publishProviders(now),

@@ -43,6 +43,8 @@ export interface ProviderFact {
   /** The interface of each node that {@link custom} does not name. */
   readonly interface: string;
   readonly custom: readonly { readonly interface: string; readonly nodes: readonly string[] }[];
+  /** Milliseconds since 1970. Absent in facts that an earlier version of Podwire has kept. */
+  readonly created?: number;
 }
 
 declare module '@podwire/planner' {
@@ -124,9 +126,10 @@ export const objects: readonly ObjectFacts[] = [
   {
     ...{ fact: 'ovn-provider-network', names: 'ovn-provider-networks', apiVersion, kind: 'ProviderNetwork' },
     isOfNode: ({ spec: { excludeNodes } }: ProviderNetworkObject, node) => !excludeNodes.includes(node),
-    read: ({ spec }: ProviderNetworkObject): ProviderFact => ({
+    read: ({ spec }: ProviderNetworkObject, created): ProviderFact => ({
       interface: spec.defaultInterface,
       custom: spec.customInterfaces,
+      created,
     }),
   },
 ];

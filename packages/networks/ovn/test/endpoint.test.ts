@@ -246,12 +246,12 @@ test('an IP object is a fact of the node that it names', () => {
     metadata: { annotations: { 'podwire/pod-uid': 'u1' } },
     spec: { subnet: 'ovn-default', ipAddress: addresses.join(','), macAddress: ip.mac, nodeName: 'one' },
   };
-  expect(read(object as never)).toEqual(ip);
+  expect(read(object as never, 0)).toEqual(ip);
   const annotations = { 'podwire/pod-uid': 'u1', 'ovn.kubernetes.io/egress_rate': '2' };
   const rates = { egressRate: 2_000_000 };
-  expect(read({ ...object, metadata: { annotations } } as never)).toEqual({ ...ip, rates });
+  expect(read({ ...object, metadata: { annotations } } as never, 0)).toEqual({ ...ip, rates });
   const mirrored = { ...annotations, 'ovn.kubernetes.io/mirror': 'true' };
-  expect(read({ ...object, metadata: { annotations: mirrored } } as never)).toMatchObject({
+  expect(read({ ...object, metadata: { annotations: mirrored } } as never, 0)).toMatchObject({
     isMirrored: true,
   });
   const isOf = (node: string) => isOfNode!(object as never, node);
@@ -269,7 +269,7 @@ const ofSubnet = (more: object) => {
       externalEgressGateway: '',
     },
   };
-  return objectOf('ovn-node-subnet').read({ spec: { ...spec, ...more } } as never);
+  return objectOf('ovn-node-subnet').read({ spec: { ...spec, ...more } } as never, 0);
 };
 
 const outside = { externalEgressGateway: '192.0.2.1', policyRoutingTableID: 7, policyRoutingPriority: 9 };

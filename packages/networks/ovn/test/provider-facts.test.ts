@@ -14,9 +14,27 @@ const view: NodeView = {
 
 /** @param states of networks that the node has, by name */
 function publish(states: Readonly<Record<string, ScopeState>>, before: NodeNow['before'] = {}) {
-  const read = ((name: string) =>
-    name === 'ovn-provider-networks' ? new Set(Object.keys(states)) : undefined) as Read;
   const byScope = new Map(Object.entries(states).map(([name, state]) => [`ovn-provider/${name}`, state]));
+  return publishScopes(Object.keys(states), byScope, before);
+}
+
+/** @param names of networks, each with an interface of its own but for `twin`, which names that of net1 */
+function publishScopes(
+  names: readonly string[],
+  byScope: ReadonlyMap<string, ScopeState>,
+  before: NodeNow['before'] = {},
+) {
+  const known: Readonly<Record<string, unknown>> = {
+    'sides-for-peers': [{ model, view }],
+    'ovn-provider-networks': new Set(names),
+    ...Object.fromEntries(
+      names.map((name) => [
+        `ovn-provider-network/${name}`,
+        { interface: `to-${name === 'twin' ? 'net1' : name}`, custom: [], created: 0 },
+      ]),
+    ),
+  };
+  const read = ((name: string) => known[name]) as Read;
   return model.publish!(view, { read, stateOf: (scope) => byScope.get(scope)!, before });
 }
 
@@ -40,4 +58,16 @@ test('a long problem is cut, and networks beyond the room of a node object are l
   const published = publish(Object.fromEntries(many));
   expect(Object.keys(published).length).toBeGreaterThan(5);
   expect(JSON.stringify({ ovn: published }).length).toBeLessThan(4096);
+});
+
+test('a network whose interface is that of another one says so', () => {
+  const problem = 'provider network twin: to-net1 is the interface of provider network net1';
+  const states = new Map<string, ScopeState>([
+    ['ovn-provider/net1', 'in-force'],
+    ['ovn-provider-refused/twin', { problem }],
+  ]);
+  expect(publishScopes(['twin', 'net1'], states)).toEqual({
+    'provider-network/net1': 'ready',
+    'provider-network/twin': problem,
+  });
 });

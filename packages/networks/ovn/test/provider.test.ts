@@ -22,6 +22,7 @@ const network: ProviderFact = {
     { interface: 'eth2', nodes: ['two', 'three'] },
     { interface: 'eth3', nodes: ['four'] },
   ],
+  created: 1000,
 };
 
 const factsOf = (view: NodeView = viewOf()) => ({
@@ -92,5 +93,55 @@ test('an object is for all nodes but those that it excludes', () => {
   const spec = { defaultInterface: 'eth1', customInterfaces: network.custom, excludeNodes: ['five'] };
   const object = { spec } as never;
   expect(['one', 'five'].map((node) => objects.isOfNode?.(object, node))).toEqual([true, false]);
-  expect(objects.read(object)).toEqual(network);
+  expect(objects.read(object, 1000)).toEqual(network);
+});
+
+const refused = model.scopes!.find(({ kind }) => kind === 'ovn-provider-refused')!;
+
+/** @param others beside net1, which was made at 1000 */
+const claimsOf = (others: Readonly<Record<string, Partial<ProviderFact>>>, view: NodeView = viewOf()) => {
+  const plain: ProviderFact = { interface: 'eth1', custom: [], created: 2000 };
+  const facts = Object.entries(others).map(([name, fact]) => [
+    `ovn-provider-network/${name}`,
+    { ...plain, ...fact },
+  ]);
+  const names = new Set(['net1', ...Object.keys(others)]);
+  const known = {
+    ...factsOf(view),
+    ...(Object.fromEntries(facts) as object),
+    'ovn-provider-networks': names,
+  };
+  const read = readOf(known);
+  return { read, held: [...scopes.list(read)].sort(), lost: [...refused.list(read)].sort() };
+};
+
+test('the older one of two networks has the interface that both name, and the younger one has nothing', () => {
+  const { read, held, lost } = claimsOf({ net0: {}, net2: { interface: 'eth2' } });
+  expect([held, lost]).toEqual([['net1', 'net2'], ['net0']]);
+  expect(() => refused.plan('net0', read)).toThrow(
+    'provider network net0: eth1 is the interface of provider network net1 on this node, which is older',
+  );
+});
+
+test('of two networks of one age, and of a fact without one, the first by name has the interface', () => {
+  expect(claimsOf({ net0: { created: 1000 } }).held).toEqual(['net0']);
+  expect(claimsOf({ net2: { created: 1000 } }).held).toEqual(['net1']);
+  const { created: _, ...aged } = network;
+  const read = readOf({ ...factsOf(), 'ovn-provider-network/net1': aged });
+  expect([...scopes.list(read)]).toEqual(['net1']);
+});
+
+test('networks that name an interface on other nodes are not in the way', () => {
+  expect(claimsOf({ net0: {} }, viewOf({}, { name: 'two' }))).toMatchObject({
+    ...{ held: ['net0', 'net1'], lost: [] },
+  });
+  const custom = [{ interface: 'eth2', nodes: ['two'] }];
+  expect(claimsOf({ net0: { interface: 'eth5', custom } }, viewOf({}, { name: 'two' })).lost).toEqual([
+    'net0',
+  ]);
+});
+
+test('a network that has its interface by now is refused no more', () => {
+  const { read } = claimsOf({ net0: { interface: 'eth2' } });
+  expect(refused.plan('net0', read)).toBeUndefined();
 });

@@ -335,7 +335,7 @@ describe('the subnet of a node', () => {
 
   test('follows from no HostSubnet that was not answered yet', () => {
     const { read: readFact } = model.objects!.find(({ fact }) => fact === 'host-subnet')!;
-    const answer = (subnet: string): unknown => readFact({ subnet, host: 'node1' } as never);
+    const answer = (subnet: string): unknown => readFact({ subnet, host: 'node1' } as never, 0);
     expect([answer(''), answer('10.128.2.0/23')]).toEqual([undefined, { subnet: '10.128.2.0/23' }]);
   });
 });

@@ -1,6 +1,7 @@
 /** Facts of a node for the status of ProviderNetworks, which the controller writes. */
 import type { NodeNow, PublishedFacts, ScopeState } from '@podwire/network-contract';
 import { providerFacts } from '@podwire/objects/kube-ovn-names';
+import { readClaims, refusedScope } from './provider-claims.js';
 import { providerScope } from './provider.js';
 
 /** Characters of a problem. */
@@ -10,10 +11,11 @@ const mostOfAll = 3072;
 
 /** Of each network that the node is not excluded from. What is on its way is said to be as it was before. */
 export function publishProviders({ read, stateOf, before }: NodeNow): PublishedFacts {
-  const networks = [...read('ovn-provider-networks')].toSorted();
-  const facts = networks.flatMap((network) => {
+  const claims = readClaims(read).toSorted((a, b) => (a.network < b.network ? -1 : 1));
+  const facts = claims.flatMap(({ network, holder }) => {
     const name = `${providerFacts.prefix}${network}`;
-    const text = describeState(stateOf(providerScope(network))) ?? before[name];
+    const scope = network === holder ? providerScope(network) : refusedScope(network);
+    const text = describeState(stateOf(scope)) ?? before[name];
     return text === undefined ? [] : [[name, text] as const];
   });
   return Object.fromEntries(takeFitting(facts));

@@ -5,9 +5,8 @@ import { PodwireError } from '@podwire/errors';
 import type { HostLinkFact, ModelScopes, NodeView } from '@podwire/network-contract';
 import { providerBridge } from '@podwire/objects/kube-ovn-names';
 import type { Read } from '@podwire/planner';
-import { MODEL } from '../names.js';
-import type { ProviderFact } from '../objects.js';
 import { optionsOf } from '../options.js';
+import { interfaceOf, readClaims, viewOf } from './provider-claims.js';
 
 /** By which Kube-OVN finds what is its own in the switch. */
 const externalIds = { vendor: 'kube-ovn' } as const;
@@ -18,10 +17,10 @@ const kind = 'ovn-provider';
 
 export const providerScope = (network: string): `${string}/${string}` => `${kind}/${network}`;
 
-/** A node that is excluded has none, so that what the interface had goes back to it. */
+/** A node that is excluded has none, so that what the interface had goes back to it. So it is where another network has that. */
 export const providerScopes: ModelScopes = {
   kind,
-  list: (read) => (viewOf(read) === undefined ? [] : read('ovn-provider-networks')),
+  list: (read) => readClaims(read).flatMap(({ network, holder }) => (network === holder ? [network] : [])),
   plan(name, read) {
     const [view, network] = [viewOf(read), read(`ovn-provider-network/${name}`)];
     if (view === undefined || network === undefined) return undefined;
@@ -29,12 +28,6 @@ export const providerScopes: ModelScopes = {
     return planProvider({ name, nic, link: requireLink(name, nic, read), view });
   },
 };
-
-const viewOf = (read: Read): NodeView | undefined =>
-  read('sides-for-peers').find(({ model }) => model.name === MODEL)?.view;
-
-const interfaceOf = ({ interface: usual, custom }: ProviderFact, node: string): string =>
-  custom.find(({ nodes }) => nodes.includes(node))?.interface ?? usual;
 
 /** Nothing is planned anew without the interface: what there is stays, also while it is gone for a moment. */
 function requireLink(network: string, nic: string, read: Read): HostLinkFact {

@@ -5,6 +5,7 @@ import { clusterMetadata, typeFields } from '../shared/metadata.js';
 import { named } from '../shared/text.js';
 import { providerBridge } from './annotation-names.js';
 import { nodeConditions, statusNames } from './conditions.js';
+import { refuseProvider } from './provider-claims.js';
 import { addProblems, apiVersion, objectName, type Problem, showValue, uniqueList } from './text.js';
 
 /** Links have 15 characters at most, and the bridge of a network is `br-` with its name. */
@@ -105,4 +106,5 @@ export const providerNetworkKind = defineKind<ProviderNetwork>({
     { title: 'DEFAULTINTERFACE', show: ({ spec: { defaultInterface } }) => defaultInterface },
     { title: 'READY', show: ({ status: found }) => showValue(found?.ready) },
   ],
+  refuse: refuseProvider,
 });
