@@ -40,15 +40,19 @@ async function assertServing(): Promise<void> {
   }
 }
 
-/** Names and addresses of nodes and of the pods that stay. The database has no order. */
-async function listPorts(): Promise<string[]> {
+/** Names and addresses. The database has no order. */
+async function listAllPorts(): Promise<string[]> {
   const words = ['--bare', '--columns=name,addresses', 'list', 'Logical_Switch_Port'];
+  return (await fixture.central.nbctl(...words)).trim().split('\n\n').toSorted();
+}
+
+/** Those of nodes and of the pods that stay. */
+async function listPorts(): Promise<string[]> {
   const names = [
     ...['n1', 'n2'].map((node) => `node-${node}`),
     ...[web, near, far].map(({ name }) => `${name}.shop`),
   ];
-  const ports = (await fixture.central.nbctl(...words)).trim().split('\n\n').toSorted();
-  return ports.filter((port) => names.includes(port.split('\n')[0]!));
+  return (await listAllPorts()).filter((port) => names.includes(port.split('\n')[0]!));
 }
 
 const deaths: readonly (readonly [what: string, happen: () => Promise<void>])[] = [
@@ -126,6 +130,28 @@ test('a northbound database that was restored empty has the same ports again', a
   await eventually('the ports are there again', async () => isDeepStrictEqual(await listPorts(), before));
   await untilWhole();
   await assertServing();
+});
+
+test('a northbound database that was restored as it was earlier has the ports of by now, and no address twice', async () => {
+  const annotations = { 'ovn.kubernetes.io/ip_address': '10.16.8.8,fd00:10:16::808' };
+  const earlier = await addPod(one, { annotations });
+  await eventually('it is reached', () => pings(near.namespace, '10.16.8.8'));
+  const backup = fixture.central.northbound.backup();
+  await removePod(earlier);
+  // The address of a pod that is gone, and one that the older database knows nothing of.
+  const later = await addPod(two, { annotations });
+  const another = await addPod(one);
+  const before = await listAllPorts();
+  await fixture.central.northbound.restore(backup);
+  await eventually('the ports are there again', async () => isDeepStrictEqual(await listAllPorts(), before));
+  await untilWhole();
+  for (const pod of [later, another])
+    for (const address of pod.addresses)
+      await eventually(`${web.name} reaches ${address}`, () => pings(web.namespace, address));
+  const more = [await addPod(one), await addPod(two), await addPod(two)];
+  const all = [web, near, far, later, another, ...more].flatMap(({ addresses }) => addresses);
+  assert.equal(new Set(all).size, all.length, all.join(' '));
+  for (const pod of [later, another, ...more]) await removePod(pod);
 });
 
 test('another controller goes on when the one that leads is killed', async () => {

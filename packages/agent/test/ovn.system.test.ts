@@ -14,6 +14,7 @@ import {
   serveSink,
   type TestNamespace,
 } from '@podwire/testkit';
+import type { LoggedTransaction } from '@podwire/testkit/ovsdb';
 import { addressesOf, keys, type Machine } from './fakes/cluster-fixture.js';
 import { createOvnFixture, kubeOvnCniOf, type OvnFixture, referTo } from './fakes/ovn-fixture.js';
 import { addPod, askFor, type OvnPod, removePod } from './fakes/ovn-pods.js';
@@ -139,6 +140,45 @@ test('a pod sends no faster than its egress rate, and is sent to no faster than 
     await sink.close();
   }
   for (const each of [pod, other]) await removePod(each);
+});
+
+/** Columns that ovs-vswitchd writes as it follows (ovs-vswitchd.conf.db(5)). */
+const columnsOfSwitch =
+  /^(cur_cfg|ofport|ifindex|mac_in_use|mtu|error|status|statistics|admin_state|duplex|link_.*)$/;
+
+const listColumns = (transaction: LoggedTransaction): string[] =>
+  Object.entries(transaction)
+    .filter(([table]) => !table.startsWith('_'))
+    .flatMap(([, rows]) =>
+      Object.values(rows as object).flatMap((row) => Object.keys((row as object | null) ?? {})),
+    );
+
+/** OVN's own daemons sign theirs. */
+const isOfOthers = (transaction: LoggedTransaction): boolean =>
+  /^ovn-(northd|controller)/.test(transaction._comment ?? '') ||
+  listColumns(transaction).every((column) => columnsOfSwitch.test(column));
+
+test('a pod with rates comes with three transactions at most, in the northbound database and on its node', async () => {
+  const databases = [fixture.central.northbound, fixture.nodes[0]!.switch.database];
+  // Nothing of earlier pods is counted.
+  await removePod(await addPod(one));
+  await eventually(
+    'nothing is on its way',
+    async () => (await fixture.central.nbctl('show')).match(/shop/) === null,
+  );
+  const before = databases.map((database) => database.transactions().length);
+  const pod = await addPod(one, {
+    annotations: { 'ovn.kubernetes.io/ingress_rate': '3', 'ovn.kubernetes.io/egress_rate': '1' },
+  });
+  const own = databases.map((database, at) =>
+    database
+      .transactions()
+      .slice(before[at])
+      .filter((transaction) => !isOfOthers(transaction)),
+  );
+  const counts = own.map(({ length }) => length);
+  assert.ok(Math.min(...counts) >= 1 && counts[0]! + counts[1]! <= 3, JSON.stringify(own));
+  await removePod(pod);
 });
 
 test('nothing of a pod is left when it is removed', async () => {

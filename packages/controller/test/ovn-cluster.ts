@@ -71,6 +71,16 @@ export class OvnCluster {
     return found?.object as T | undefined;
   }
 
+  /** Where both are, for programs. */
+  get places() {
+    return { store: this.#etcd.spec, northbound: [this.central.northbound.endpoint] };
+  }
+
+  /** Takes the lead from a controller that was killed: others need not wait until its lease ends. */
+  async endLead(): Promise<void> {
+    await this.store.delete(this.#keys.ovnLeader);
+  }
+
   delete(kind: string, name: string) {
     return this.source.delete({ apiVersion: 'kubeovn.io/v1', kind, name });
   }

@@ -5,7 +5,7 @@ import { DesiredState } from '@podwire/desired-state';
 import { type Change, type Changes, createEngine, type Engine, type Hint } from '@podwire/engine';
 import { isEqual } from '@podwire/objects';
 import type { OvsdbClient } from '@podwire/ovsdb';
-import type { Log } from '@podwire/platform';
+import { type FaultPoints, type Log, noFaults } from '@podwire/platform';
 
 const noFacts: OvnFacts = { vpcs: new Map(), subnets: new Map(), nodes: new Map(), pods: new Map() };
 
@@ -26,9 +26,9 @@ export class LogicalNetwork {
   #pods = new Map<string, OvnPod>();
 
   /** @param client of the database `OVN_Northbound`; it is closed with this */
-  constructor(client: OvsdbClient, log: Log) {
+  constructor(client: OvsdbClient, log: Log, faults: FaultPoints = noFaults) {
     const backend = (this.#backend = createNorthboundBackend(client));
-    this.#engine = createEngine({ backends: [backend] });
+    this.#engine = createEngine({ backends: [backend], faults });
     this.#changes = (backend.changes ?? []).map((feed) => feed.open());
     this.#desired = new DesiredState({ kinds: this.#engine.kinds, log });
     for (const [kind, plan] of Object.entries(topologyPlans))

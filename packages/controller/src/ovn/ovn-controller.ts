@@ -4,7 +4,7 @@ import { type Keys, keysBelow } from '@podwire/cluster-state';
 import { describeError, PodwireError } from '@podwire/errors';
 import { type ClusterAccess, KubernetesClient } from '@podwire/kubernetes-client';
 import { OvsdbClient, parseEndpoint } from '@podwire/ovsdb';
-import type { Clock, Log } from '@podwire/platform';
+import type { Clock, FaultPoints, Log } from '@podwire/platform';
 import { electLeader, type Lock, openStore, type Store, type StoreSpec } from '@podwire/store';
 import { KubernetesSide } from './kubernetes/kubernetes-side.js';
 import { LogicalNetwork } from './logical-network.js';
@@ -26,6 +26,8 @@ export interface OvnControllerOptions {
   readonly kubernetes?: KubernetesClient | undefined;
   /** Milliseconds after which a leader that died is replaced. 15 s by default. */
   readonly ttl?: number;
+  /** Where a test lets the leader die. None by default. */
+  readonly faults?: FaultPoints;
 }
 
 export interface OvnController {
@@ -45,18 +47,18 @@ export function createOvnController(options: OvnControllerOptions): OvnControlle
   checkEndpoints(northbound);
   const defaults = requireValid('addresses', () => listDefaults({ ...ovnDefaults, ...options.defaults }));
   let loop: OvnLoop | undefined;
-  const { kubernetes: api } = options;
+  const { kubernetes: api, faults } = options;
 
   async function lead({ fence, lost }: Lock): Promise<void> {
     const guard = [{ key: keys.ovnLeader, expect: fence }];
     const client = new OvsdbClient({ database: 'OVN_Northbound', endpoints: northbound });
-    const network = new LogicalNetwork(client, log);
+    const network = new LogicalNetwork(client, log, faults);
     const kubernetes = api && new KubernetesSide({ client: api, clock, random: Math.random, log });
     const over = new AbortController();
     const following = kubernetes?.run(AbortSignal.any([lost, over.signal]));
     try {
       const [access, writer] = [{ store, keys, clock, guard }, `${name}/${fence}`];
-      loop = new OvnLoop({ access, network, defaults, encapsulation, kubernetes, log, writer });
+      loop = new OvnLoop({ access, network, defaults, encapsulation, kubernetes, log, writer, faults });
       await loop.run(lost);
     } finally {
       loop = undefined;

@@ -16,7 +16,7 @@ import {
   writeKeys,
   type WriteKeysOptions,
 } from '@podwire/objects';
-import { hasCode, type Log, pause, Workqueue } from '@podwire/platform';
+import { type FaultPoints, hasCode, type Log, noFaults, pause, Workqueue } from '@podwire/platform';
 import type { KubernetesSide } from './kubernetes/kubernetes-side.js';
 import { listRecordWrites } from './kubernetes/record-writes.js';
 import type { LogicalNetwork } from './logical-network.js';
@@ -41,6 +41,8 @@ export interface OvnLoopOptions {
   readonly log: Log;
   /** Of this leader in the northbound database; no other one has the name. */
   readonly writer: string;
+  /** Of tests. None by default. */
+  readonly faults?: FaultPoints | undefined;
 }
 
 /** Until a failed plan is tried again, in milliseconds. */
@@ -64,6 +66,7 @@ export class OvnLoop {
   readonly #memory: ClusterMemory;
   readonly #stranded: StrandedPods;
   readonly #queue: Workqueue<Work>;
+  readonly #faults: FaultPoints;
   /** Of what is in memory, but for changes since the last plan. */
   #planner: OvnPlanner | undefined;
   #cursors: SubnetCursors | undefined;
@@ -77,6 +80,7 @@ export class OvnLoop {
 
   constructor(options: OvnLoopOptions) {
     this.#options = options;
+    this.#faults = options.faults ?? noFaults;
     this.#memory = new ClusterMemory(options.access);
     this.#stranded = new StrandedPods(options.access.clock);
     this.#queue = this.#createQueue();
@@ -136,6 +140,7 @@ export class OvnLoop {
     if (await this.#followPods(signal)) planner = await this.#catchUp(signal);
     if (this.#isReconcileDue) await this.#removeStranded(signal);
     const plan = planner.plan();
+    this.#faults.reach('plan:made');
     await this.#write(plan, signal);
     this.#cursors = plan.cursors;
     if (planner.hasNewStatus) this.#queue.addAfter('status', statusAfter);
@@ -153,6 +158,7 @@ export class OvnLoop {
     try {
       if (this.#isReconcileDue) await this.#reconcile(planner.hasUnreadable, signal);
       else await this.#options.network.follow(signal);
+      this.#faults.reach('plan:applied');
     } catch (error) {
       if (hasCode(error, 'STORE_CONFLICT')) this.#isReconcileDue = true;
       // Annotations are the successor's by now, where there is one.
@@ -272,7 +278,10 @@ export class OvnLoop {
     const { store, keys, clock, guard = [] } = this.#options.access;
     const memory = this.#memory;
     const generation = { key: keys.ovnGeneration, expect: memory.generation };
-    const onWritten: WriteKeysOptions['onWritten'] = (written, revision) => memory.note(written, revision);
+    const onWritten: WriteKeysOptions['onWritten'] = (written, revision) => {
+      this.#faults.reach('plan:written');
+      memory.note(written, revision);
+    };
     let isWritten = false;
     try {
       isWritten = await writeKeys(writes, { store, clock, signal, generation, guard, onWritten });
@@ -296,6 +305,7 @@ export class OvnLoop {
     const { network, log, writer } = this.#options;
     await this.#checkLead(signal);
     await network.claim(writer, signal);
+    this.#faults.reach('plan:claimed');
     // A leader that was stopped before its claim has just taken the database from its successor.
     await this.#checkLead(signal);
     const changes = await network.reconcile(keepLeftovers, signal);

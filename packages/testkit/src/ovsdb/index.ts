@@ -1,1 +1,1 @@
-export { OvsdbServer, type OvsdbServerOptions } from './server.js';
+export { type LoggedTransaction, OvsdbServer, type OvsdbServerOptions } from './server.js';

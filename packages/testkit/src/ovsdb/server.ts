@@ -14,6 +14,9 @@ export interface OvsdbServerOptions {
   readonly flags?: readonly string[];
 }
 
+/** By table: its rows by id, null for one that is gone; and `_comment`, `_date` and other words about it. */
+export type LoggedTransaction = Readonly<Record<string, unknown>> & { readonly _comment?: string };
+
 /** One ovsdb-server with a directory of its own, which is gone after `close`. It does not run until `start`. */
 export class OvsdbServer {
   readonly directory: string;
@@ -71,6 +74,27 @@ export class OvsdbServer {
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');
     await this.#process?.exited;
+  }
+
+  /** The database as it is now, for {@link restore}. */
+  backup(): Buffer {
+    return fs.readFileSync(this.#file('db'));
+  }
+
+  /**
+   * Transactions that have changed something, as the database's file has them (ovsdb(5)): rows by table and id, with the columns that
+   * have changed. Since the file was compacted last.
+   */
+  transactions(): LoggedTransaction[] {
+    const records = this.backup().toString('utf8').split('\n');
+    return records.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LoggedTransaction] : []));
+  }
+
+  /** Starts it again on a database as it was earlier. */
+  async restore(backup: Buffer): Promise<void> {
+    await this.kill();
+    fs.writeFileSync(this.#file('db'), backup);
+    await this.start();
   }
 
   async erase(): Promise<void> {
