@@ -24,6 +24,13 @@ interface ApiPod {
   readonly metadata: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> };
 }
 
+interface ApiEvent {
+  readonly involvedObject: { readonly name: string };
+  readonly reason: string;
+  readonly type: string;
+  readonly message: string;
+}
+
 before(async () => {
   fixture = await createOvnFixture('ovn-api');
   [one, two] = fixture.machines as [Machine, Machine];
@@ -172,6 +179,19 @@ test('a pod of a stateful set has the address of its predecessor, on another nod
   await deletePod('db-0');
   await api.rest.delete('/apis/apps/v1/namespaces/shop/statefulsets/db');
   await eventually('its address is free', async () => (await ipOf('db-0')) === undefined);
+});
+
+test('a pod that can have no address is told why by an event', async () => {
+  await createPod('lost', one, { annotations: { [`${prefix}ip_address`]: '192.0.2.77' } });
+  const findEvents = async () =>
+    (
+      await api.rest.get<{ readonly items: readonly ApiEvent[] }>('/api/v1/namespaces/shop/events')
+    ).items.filter(({ involvedObject: { name } }) => name === 'lost');
+  await eventually('there is an event', async () => (await findEvents()).length > 0);
+  const [{ reason, type, message } = {}] = await findEvents();
+  assert.deepEqual([reason, type], ['AcquireAddressFailed', 'Warning']);
+  assert.match(message ?? '', /^OVN_CONFLICT: .*192\.0\.2\.77/);
+  await deletePod('lost');
 });
 
 test('a node has its end of the subnet join in its annotations', async () => {

@@ -324,3 +324,21 @@ it('a pod that asks for what no subnet can be called does not keep others waitin
   cluster.follow();
   await expect.poll(() => cluster.listIps()).toContain('other.shop');
 });
+
+it('tells a pod by an event why it has no address, once', async () => {
+  const cluster = await createCluster();
+  cluster.addPod('web');
+  cluster.follow();
+  await expect.poll(() => cluster.annotationsOf('web')['routed']).toBe('true');
+  cluster.addPod('lost', { annotations: { [`${prefix}ip_address`]: '192.0.2.77' } });
+  const isEvent = ({ method }: { readonly method: string }): boolean => method === 'POST';
+  await cluster.api.until(isEvent);
+  cluster.addPod('db');
+  await expect.poll(() => cluster.annotationsOf('db')['routed']).toBe('true');
+  const events = cluster.api.asked.filter(isEvent);
+  expect(events.map(({ path }) => path)).toEqual(['/api/v1/namespaces/shop/events']);
+  expect(events[0]!.body).toMatchObject({
+    ...{ reason: 'AcquireAddressFailed', involvedObject: { name: 'lost', uid: 'lost-1' } },
+    message: expect.stringMatching(/^OVN_CONFLICT: .*192\.0\.2\.77/) as string,
+  });
+});

@@ -37,7 +37,8 @@ export interface OvnLoopOptions {
   readonly encapsulation: string;
   /** Where pods come from an API server. Nothing is planned before all of its lists are there. */
   readonly kubernetes?:
-    Pick<KubernetesSide, 'view' | 'missing' | 'untilSynced' | 'listen' | 'noteApplied'> | undefined;
+    | Pick<KubernetesSide, 'view' | 'missing' | 'untilSynced' | 'listen' | 'noteApplied' | 'noteWaiting'>
+    | undefined;
   readonly log: Log;
   /** Of this leader in the northbound database; no other one has the name. */
   readonly writer: string;
@@ -182,8 +183,9 @@ export class OvnLoop {
   /** Pods whose rows are there are told so in their annotations, whatever became of others. */
   #announce(planner: OvnPlanner): void {
     const { kubernetes, network } = this.#options;
-    const { records, isAll } = this.#news.take((id) => network.isInPlace(id));
+    const { records, isAll, waiting } = this.#news.take((id) => network.isInPlace(id));
     kubernetes?.noteApplied(records, isAll ? answerNodes(planner.facts) : undefined);
+    kubernetes?.noteWaiting(waiting);
   }
 
   /** Apart from the plan: no pod waits for its address until counts are written. @throws PodwireError STORE_CONFLICT */

@@ -24,12 +24,14 @@ export class PodNews {
   take(isInPlace: (id: string) => boolean): {
     readonly records: ReadonlyMap<string, OvnPodRecord | undefined>;
     readonly isAll: boolean;
+    /** Those that come later. */
+    readonly waiting: ReadonlyMap<string, OvnPodRecord>;
   } {
     const [ready, later] = [new Map<string, OvnPodRecord | undefined>(), new Map<string, OvnPodRecord>()];
     for (const [id, record] of this.#records)
       if (record === undefined || isInPlace(id)) ready.set(id, record);
       else later.set(id, record);
-    const news = { records: ready, isAll: this.#isAll };
+    const news = { records: ready, isAll: this.#isAll, waiting: later };
     this.#records = later;
     this.#isAll = false;
     return news;

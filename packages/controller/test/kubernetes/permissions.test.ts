@@ -28,7 +28,7 @@ function readExample(): string[] {
 const resourceOf = /^(?:\/api|\/apis\/([a-z]+))\/v1(?:\/namespaces\/[^/]+)?\/([a-z]+)/;
 
 function verbOf(method: string, query: Readonly<Record<string, string>>): string {
-  if (method !== 'GET') return method.toLowerCase();
+  if (method !== 'GET') return method === 'POST' ? 'create' : method.toLowerCase();
   return query['watch'] === 'true' ? 'watch' : 'list';
 }
 
@@ -37,12 +37,14 @@ test('the example of a ClusterRole grants what the controller uses, and nothing 
   onTestFinished(() => cluster.close());
   await cluster.start();
   cluster.addPod('web');
+  cluster.addPod('lost', { annotations: { 'ovn.kubernetes.io/ip_address': '192.0.2.77' } });
   cluster.api.putAt(paths.nodes, { metadata: { name: 'n1', uid: 'n1' } });
   await cluster.addNode('n1');
   cluster.follow();
   await expect.poll(() => cluster.annotationsOf('web')['routed']).toBe('true');
   await expect.poll(() => cluster.annotationsOf('n1', paths.nodes)['allocated']).toBe('true');
   await cluster.api.until(({ query }) => query['watch'] === 'true', 4);
+  await cluster.api.until(({ method }) => method === 'POST');
   const used = cluster.api.asked.map(({ method, path: asked, query }) => {
     const [, group = '', kind] = resourceOf.exec(asked)!;
     return `${verbOf(method, query)} ${group}/${kind}`;

@@ -1,10 +1,12 @@
-/** The side towards an API server: four informers, what they have in memory, and answers in annotations. */
+/** The side towards an API server: four informers, what they have in memory, answers in annotations, and events. */
 import type { Annotations } from '@podwire/cluster-ovn';
+import type { OvnPodRecord } from '@podwire/cluster-state';
 import { type ApiObject, type KubernetesClient, runInformer } from '@podwire/kubernetes-client';
 import { type Clock, type Log, orAborted } from '@podwire/platform';
 import { AnnotationWriter, type AppliedPods } from './annotation-writer.js';
 import { ClusterView, type KindName } from './cluster-view.js';
 import type { ReadObject } from './contract.js';
+import { EventWriter } from './event-writer.js';
 import type { ChangedIds } from './named-copy.js';
 import { readNamespace, readNode, readPod, readStatefulSet } from './read-objects.js';
 
@@ -31,6 +33,7 @@ export class KubernetesSide {
   readonly view = new ClusterView();
   readonly #options: KubernetesSideOptions;
   readonly #writer: AnnotationWriter;
+  readonly #events: EventWriter;
   readonly #missing = new Set<KindName>(Object.keys(paths) as KindName[]);
   readonly #troubles = new Set<KindName>();
   #noteSynced: () => void = () => undefined;
@@ -40,6 +43,7 @@ export class KubernetesSide {
   constructor(options: KubernetesSideOptions) {
     this.#options = options;
     this.#writer = new AnnotationWriter({ ...options, view: this.view });
+    this.#events = new EventWriter({ ...options, view: this.view });
   }
 
   /** Lists that the API server has not sent yet; each begins with a code. */
@@ -66,6 +70,11 @@ export class KubernetesSide {
     else this.#writer.noteAll(pods, nodes);
   }
 
+  /** @param pods without rows, by id: all there are. Those that cannot have an address are told why, by events */
+  noteWaiting(pods: ReadonlyMap<string, OvnPodRecord>): void {
+    this.#events.note(pods);
+  }
+
   /** Once, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { view } = this;
@@ -85,7 +94,7 @@ export class KubernetesSide {
       ),
       this.#follow('nodes', readNode, (...news) => this.#checkNodes(view.updateNodes(...news)), signal),
     ]);
-    await this.#writer.stop();
+    await Promise.all([this.#writer.stop(), this.#events.stop()]);
   }
 
   #follow<T>(
