@@ -201,6 +201,27 @@ test('a node has its end of the subnet join in its annotations', async () => {
   assert.equal(answer['ip_address'], ip.spec.ipAddress);
 });
 
+test('annotations of a node limit its gateway, and its labels say what it is for a provider network', async () => {
+  const node = `/api/v1/nodes/${one.name}`;
+  const ratesOf = async () =>
+    ((await fixture.read(referTo('IP', `node-${one.name}`))) as IP).metadata.annotations ?? {};
+  const rate = `${prefix}egress_rate`;
+  await api.rest.patch(node, { metadata: { annotations: { [rate]: '50' } } });
+  await eventually('it is limited', async () => (await ratesOf())[rate] === '50');
+  await api.rest.patch(node, { metadata: { annotations: { [rate]: null } } });
+  await eventually('it is limited no more', async () => (await ratesOf())[rate] === undefined);
+  const network = checkObject({
+    ...{ apiVersion: 'kubeovn.io/v1', kind: 'ProviderNetwork', metadata: { name: 'net1' } },
+    spec: { defaultInterface: 'eth7', excludeNodes: [one.name, two.name] },
+  });
+  assert.ok(network.ok);
+  await fixture.apply(network.object);
+  await eventually('the node is labelled', async () => {
+    const { metadata } = await api.rest.get<{ readonly metadata: { readonly labels?: object } }>(node);
+    return 'net1.provider-network.kubernetes.io/exclude' in (metadata.labels ?? {});
+  });
+});
+
 test('pods come and go without the API server, and annotations come when it is back', async () => {
   const uid = await createPod('late', one);
   await untilAnswered(`${namespaced}/late`);

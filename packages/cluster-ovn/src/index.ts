@@ -10,6 +10,7 @@ export {
   readAsked,
   selectAnswers,
 } from './pods/annotations.js';
+export type { Labels } from './cluster/node-labels.js';
 export { answerNodes } from './cluster/answer-nodes.js';
 export type * from './pods/contract.js';
 export { planAddresses } from './pods/plan-addresses.js';

@@ -49,6 +49,34 @@ it('of a pod that has been made again are its own', () => {
   expect(ratesOf(again)).toEqual({});
 });
 
+const joinedNode = (rates?: Parameters<typeof asking>[0]) => ({
+  ...{ name: 'n1', addresses: [] },
+  ...(rates === undefined ? {} : { rates: asking(rates) }),
+});
+
+it('of a node come into its IP object, and change there, where an API server has the node', () => {
+  let outcome = settle(clusterOf({ nodes: [joinedNode({ ingressRate: '100' })] }));
+  expect(ratesOf(outcome)).toEqual(asking({ ingressRate: '100' }));
+  const [{ addresses, mac }] = outcome.cluster.ips as [Outcome['cluster']['ips'][number]];
+  expect(settle(outcome.cluster).plan.changes).toEqual([]);
+  for (const rates of [{ egressRate: '7' }, {}]) {
+    outcome = settle({ ...outcome.cluster, nodes: [joinedNode(rates)] });
+    expect(outcome.cluster.ips).toMatchObject([{ addresses, mac }]);
+    expect(ratesOf(outcome)).toEqual(asking(rates));
+  }
+  outcome = settle({ ...outcome.cluster, nodes: [joinedNode({ egressRate: 'fast' })] });
+  expect(ratesOf(outcome)).toEqual({});
+  expect(problemsOf(outcome.plan)).toEqual([
+    'OVN_CONFLICT node n1: annotation ovn.kubernetes.io/egress_rate: "fast" is not a rate in Mbit/s',
+  ]);
+});
+
+it('of the IP object of a node that no API server has stay as they are', () => {
+  const { cluster } = settle(clusterOf({ nodes: [joinedNode({ ingressRate: '100' })] }));
+  const own = settle({ ...cluster, nodes: [joinedNode()] });
+  expect([own.plan.changes, ratesOf(own)]).toEqual([[], asking({ ingressRate: '100' })]);
+});
+
 it('come into the IP object beside the mirror of a pod, which is on or off', () => {
   const outcome = annotate(addPod({ ingressRate: '3' }), { mirror: 'true' });
   expect(ratesOf(outcome)).toEqual(asking({ ingressRate: '3', mirror: 'true' }));

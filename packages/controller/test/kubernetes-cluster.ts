@@ -3,7 +3,7 @@ import { listDefaults } from '@podwire/cluster-ovn';
 import { keysBelow, type Node, nodeKind, ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import { KubernetesClient } from '@podwire/kubernetes-client';
 import { FakeApiServer } from '@podwire/kubernetes-client/testing';
-import { createStoreSource, type IP } from '@podwire/objects';
+import { checkObject, createStoreSource, type IP, type ObjectSource } from '@podwire/objects';
 import { silentLog, systemClock } from '@podwire/platform';
 import { decodeObject, encodeObject, type Store } from '@podwire/store';
 import { createMemoryServer } from '@podwire/store/memory';
@@ -101,11 +101,17 @@ export class KubernetesCluster {
     this.api.remove(name);
   }
 
-  /** As an agent registers it. */
-  async addNode(name: string): Promise<void> {
+  async apply(kind: string, name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    const checked = checkObject({ apiVersion: 'kubeovn.io/v1', kind, metadata: { name }, spec });
+    if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
+    await this.#source.save(checked.object, undefined);
+  }
+
+  /** As an agent registers it. @param published by its model */
+  async addNode(name: string, published: Readonly<Record<string, string>> = {}): Promise<void> {
     const node: Node = {
       ...{ name, instance: `${name}-1`, version: '0.1.0', labels: {}, mtu: 1500, registeredAt: 0 },
-      addresses: { ipv4: '192.0.2.1/24' },
+      ...{ addresses: { ipv4: '192.0.2.1/24' }, facts: { ovn: published } },
     };
     await this.store.put(keys.node(name), encodeObject(nodeKind, node));
   }
@@ -156,9 +162,23 @@ export class KubernetesCluster {
 
   /** Names of IP objects. */
   async listIps(): Promise<string[]> {
-    const source = createStoreSource({ store: this.store, root: keys.root, clock: systemClock });
-    const { objects } = await source.list({ kinds: [{ apiVersion: 'kubeovn.io/v1', kind: 'IP' }] });
-    return objects.map(({ object }) => (object as unknown as IP).metadata.name).sort();
+    return (await this.#readIps()).map(({ metadata: { name } }) => name).sort();
+  }
+
+  /** Annotations of Kube-OVN that an IP object has. */
+  async ratesOf(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const found = (await this.#readIps()).find(({ metadata }) => metadata.name === name);
+    const own = Object.entries(found?.metadata.annotations ?? {}).filter(([key]) => key.startsWith(prefix));
+    return found && Object.fromEntries(own);
+  }
+
+  get #source(): ObjectSource {
+    return createStoreSource({ store: this.store, root: keys.root, clock: systemClock });
+  }
+
+  async #readIps(): Promise<IP[]> {
+    const { objects } = await this.#source.list({ kinds: [{ apiVersion: 'kubeovn.io/v1', kind: 'IP' }] });
+    return objects.map(({ object }) => object as unknown as IP);
   }
 
   async close(): Promise<void> {

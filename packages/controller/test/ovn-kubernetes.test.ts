@@ -317,6 +317,36 @@ it('answers a node with its end of the subnet join', async () => {
     });
 });
 
+it('limits the gateway of a node by the annotations of the node', async () => {
+  const cluster = await createCluster();
+  const putNode = (annotations: Readonly<Record<string, string>>): unknown =>
+    cluster.api.putAt(paths.nodes, { metadata: { name: 'n1', uid: 'n1', annotations } });
+  putNode({ [`${prefix}egress_rate`]: '7' });
+  await cluster.addNode('n1');
+  cluster.follow();
+  await expect.poll(() => cluster.ratesOf('node-n1')).toEqual({ [`${prefix}egress_rate`]: '7' });
+  await cluster.api.until(({ query }) => query['watch'] === 'true', 4);
+  putNode({ [`${prefix}ingress_rate`]: '9' });
+  await expect.poll(() => cluster.ratesOf('node-n1')).toEqual({ [`${prefix}ingress_rate`]: '9' });
+  putNode({});
+  await expect.poll(() => cluster.ratesOf('node-n1')).toEqual({});
+});
+
+it('labels a node by its provider networks, and takes labels away that are over', async () => {
+  const cluster = await createCluster();
+  const label = (word: string): string => `net1.provider-network.kubernetes.io/${word}`;
+  const labels = { [label('exclude')]: 'true', other: 'kept' };
+  cluster.api.putAt(paths.nodes, { metadata: { name: 'n1', uid: 'n1', labels } });
+  await cluster.addNode('n1', { 'provider-network/net1': 'ready 1500' });
+  await cluster.apply('ProviderNetwork', 'net1', { defaultInterface: 'eth1' });
+  cluster.follow();
+  const read = (): unknown => cluster.api.find(paths.nodes, 'n1')?.metadata['labels'];
+  const ready = { [label('ready')]: 'true', [label('interface')]: 'eth1', [label('mtu')]: '1500' };
+  await expect.poll(read).toEqual({ ...ready, other: 'kept' });
+  await cluster.addNode('n1', { 'provider-network/net1': 'provider network net1: no interface' });
+  await expect.poll(read).toEqual({ other: 'kept' });
+});
+
 it('a pod that asks for what no subnet can be called does not keep others waiting', async () => {
   const cluster = await createCluster();
   cluster.addPod('web', { annotations: { [`${prefix}logical_switch`]: 'x'.repeat(16_340) } });

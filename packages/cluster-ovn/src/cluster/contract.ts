@@ -71,6 +71,8 @@ export interface OvnPlanOptions {
   readonly encapsulation: string;
   /** Their pods keep addresses while they are away. Empty by default. */
   readonly statefulSets?: readonly StatefulSet[] | undefined;
+  /** Annotations of rates, by the names of the nodes that an API server has. None by default. */
+  readonly nodeRates?: ReadonlyMap<string, Annotations> | undefined;
 }
 
 /** Of the subnets that are made where they are missing. */

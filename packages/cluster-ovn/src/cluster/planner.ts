@@ -24,6 +24,7 @@ import type {
 import { findPod, toIpObject, toNode, toPodSubnet, toSubnet, toVpc } from './convert.js';
 import { listMissing } from './defaults.js';
 import { listIpWrites } from './ip-writes.js';
+import { type Labels, listNodeLabels } from './node-labels.js';
 import { planProviderStatuses, planStatuses } from './status.js';
 import { type CheckedSubnet, checkSubnets } from './subnets.js';
 
@@ -60,7 +61,7 @@ export class OvnPlanner {
   /** @param cursors of the plan before: only a hint */
   constructor(look: OvnLook, options: OvnPlanOptions, cursors?: SubnetCursors) {
     const { objects, nodes } = look;
-    const { defaults, encapsulation, statefulSets = [] } = options;
+    const { defaults, encapsulation, statefulSets = [], nodeRates } = options;
     const { subnets, problems } = checkSubnets(objects);
     this.hasUnreadable = objects.unreadable.length > 0;
     this.#missing = listMissing(defaults, objects).map((after) => ({ after, reason: 'it was not there' }));
@@ -74,7 +75,8 @@ export class OvnPlanner {
     const pods = [...look.pods, ...[...this.#unreadable].flatMap((id) => recallPod(id, this.#ips) ?? [])];
     this.#addresses = new AddressPlanner(
       {
-        ...{ nodes, pods, encapsulation, statefulSets, subnets: subnets.map(readSubnet) },
+        ...{ pods, encapsulation, statefulSets, subnets: subnets.map(readSubnet) },
+        nodes: nodes.map((node) => ({ ...node, rates: nodeRates?.get(node.name) })),
         ips: objects.ips.map(({ object }) => toIpObject(object)),
         unreadableSubnets: listUnreadable(objects, 'Subnet'),
       },
@@ -142,6 +144,14 @@ export class OvnPlanner {
       ...this.#planCounts(networks, now),
       ...planProviderStatuses({ providerNetworks, vlans }, nodes, now),
     ];
+  }
+
+  /** Of nodes, by name: what they have for provider networks by now. @param networks as for {@link planStatuses} */
+  nodeLabels({ providerNetworks }: Pick<OvnNetworks, 'providerNetworks'>): Map<string, Labels> {
+    const networks = providerNetworks.map(({ object }) => object);
+    return new Map(
+      [...this.#providers].map(([name, providers]) => [name, listNodeLabels({ name, providers }, networks)]),
+    );
   }
 
   #planCounts(networks: OvnNetworks, now: number): OvnWrite[] {

@@ -1,6 +1,6 @@
 /** The status of ProviderNetworks, by what nodes say of them. Pure. */
 import type { ProviderNetwork, Vlan } from '@podwire/objects';
-import { providerFacts } from '@podwire/objects/kube-ovn-names';
+import { parseReady } from '@podwire/objects/kube-ovn-names';
 import { groupBy } from '@podwire/platform';
 import { type NodeCondition, updateReadiness } from './conditions.js';
 import type { OvnClusterNode } from './contract.js';
@@ -24,7 +24,7 @@ export function providerStatus(
     .filter((node) => !excluded.has(node.name))
     .map((node) => ({ name: node.name, state: findState(node, name) }));
   const isReady = ({ state }: { readonly state: string | undefined }): boolean =>
-    state === providerFacts.ready;
+    state !== undefined && parseReady(state) !== undefined;
   return {
     ready: own.every(isReady),
     readyNodes: listNames(own.filter(isReady)),
@@ -35,7 +35,7 @@ export function providerStatus(
 }
 
 /** A network may have the name `constructor`. */
-const findState = ({ providers = {} }: NodeStates, network: string): string | undefined =>
+export const findState = ({ providers = {} }: NodeStates, network: string): string | undefined =>
   Object.hasOwn(providers, network) ? providers[network] : undefined;
 
 function listConditions(
@@ -46,7 +46,7 @@ function listConditions(
   const before = groupBy(status?.conditions ?? [], ({ node }) => node);
   return nodes.flatMap(({ name: node, state }) => {
     if (state === undefined) return [];
-    const problem = state === providerFacts.ready ? undefined : state;
+    const problem = parseReady(state) === undefined ? state : undefined;
     return [updateReadiness(before.get(node) ?? [], { node, problem }, now)];
   });
 }

@@ -59,6 +59,8 @@ export interface NodeObject {
   readonly addresses: readonly string[];
   /** Absent where nodes have none: its IP object says all. */
   readonly annotations?: Annotations | undefined;
+  /** As an API server has the node, of all that passes its end of `join`. Absent: those of its IP object stay as they are. */
+  readonly rates?: Annotations | undefined;
 }
 
 export interface OvnCluster {

@@ -1,11 +1,20 @@
 /** Plans who gets which addresses. The same cluster and cursors always give the same plan. */
 import { PodwireError } from '@podwire/errors';
+import { isEqual } from '@podwire/objects';
 import { problemAnnotation } from '@podwire/objects/kube-ovn-names';
+import { compact } from '@podwire/platform';
 import type { Allocation } from '../allocation/subnet-addresses.js';
+import { conflict } from '../problems.js';
 import { JOIN_SUBNET, nodePortName } from '../topology/names.js';
 import { AllocationState } from './allocation-state.js';
 import { answerNode, answerPod } from './answers.js';
-import { annotationNames, readAllocation } from './annotations.js';
+import {
+  annotationNames,
+  type Annotations,
+  findRateFaults,
+  readAllocation,
+  selectPortAnnotations,
+} from './annotations.js';
 import { asksByName, asksForAddresses, chooseAddresses, chooseNext, type Place } from './choose-addresses.js';
 import { chooseSubnet } from './choose-subnet.js';
 import type {
@@ -72,7 +81,8 @@ export class AddressPlanner {
     return { changes: this.#changes, problems: this.#problems, cursors: Object.fromEntries(cursors) };
   }
 
-  #serveNode({ name, annotations }: NodeObject): void {
+  #serveNode(node: NodeObject): void {
+    const { name, annotations } = node;
     const subnet = this.#subnets.get(JOIN_SUBNET);
     if (subnet === undefined || subnet.isSuspended === true) return;
     this.#attempt(() => {
@@ -80,14 +90,22 @@ export class AddressPlanner {
       const held = readAllocation(annotations);
       const ip = this.#state.ipOf(owner);
       const allocation = held ?? ip ?? this.#takeNext(owner, subnet);
-      if (ip === undefined)
-        this.#changes.push({ type: 'put-ip', ip: ipOfNode(name, subnet.name, allocation) });
+      const wanted = ip ?? ipOfNode(name, subnet.name, allocation);
+      const portAnnotations = this.#readRates(node) ?? wanted.portAnnotations;
+      if (ip === undefined || !isEqual(ip.portAnnotations ?? {}, portAnnotations ?? {}))
+        this.#changes.push({ type: 'put-ip', ip: { ...wanted, ...compact({ portAnnotations }) } });
       if (annotations === undefined || held !== undefined) return;
       this.#changes.push({
         ...{ type: 'annotate', what: 'node', id: name },
         annotations: answerNode(subnet, allocation, nodePortName(name)),
       });
     });
+  }
+
+  #readRates({ name, rates }: NodeObject): Annotations | undefined {
+    if (rates === undefined) return undefined;
+    this.#problems.push(...findRateFaults(rates).map((fault) => conflict(`node ${name}: ${fault}`)));
+    return selectPortAnnotations(rates);
   }
 
   #servePod(pod: PodObject): void {

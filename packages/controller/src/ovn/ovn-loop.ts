@@ -5,7 +5,6 @@ import {
   ClusterMemory,
   type OvnPlan,
   OvnPlanner,
-  type StatefulSet,
   type SubnetCursors,
 } from '@podwire/cluster-ovn';
 import { describeError, PodwireError } from '@podwire/errors';
@@ -17,6 +16,7 @@ import {
   type WriteKeysOptions,
 } from '@podwire/objects';
 import { type FaultPoints, hasCode, type Log, noFaults, pause, Workqueue } from '@podwire/platform';
+import type { PlannedObjects } from './kubernetes/cluster-view.js';
 import type { KubernetesSide } from './kubernetes/kubernetes-side.js';
 import { listRecordWrites } from './kubernetes/record-writes.js';
 import type { LogicalNetwork } from './logical-network.js';
@@ -37,7 +37,10 @@ export interface OvnLoopOptions {
   readonly encapsulation: string;
   /** Where pods come from an API server. Nothing is planned before all of its lists are there. */
   readonly kubernetes?:
-    | Pick<KubernetesSide, 'view' | 'missing' | 'untilSynced' | 'listen' | 'noteApplied' | 'noteWaiting'>
+    | Pick<
+        KubernetesSide,
+        'view' | 'missing' | 'untilSynced' | 'listen' | 'noteApplied' | 'noteWaiting' | 'noteLabels'
+      >
     | undefined;
   readonly log: Log;
   /** Of this leader in the northbound database; no other one has the name. */
@@ -71,8 +74,8 @@ export class OvnLoop {
   /** Of what is in memory, but for changes since the last plan. */
   #planner: OvnPlanner | undefined;
   #cursors: SubnetCursors | undefined;
-  /** Those that the planner knows. */
-  #statefulSets: readonly StatefulSet[] | undefined;
+  /** Of an API server, as the planner knows it. */
+  #planned: PlannedObjects | undefined;
   readonly #news = new PodNews();
   #watching = new AbortController();
   #watches: Promise<void> = Promise.resolve();
@@ -194,7 +197,10 @@ export class OvnLoop {
     // News beside the status is for that.
     this.#queue.add('plan');
     if (!planner.hasNewStatus) return;
-    const changes = planner.planStatuses(this.#memory.networks(), this.#options.access.clock.now());
+    const { access, kubernetes } = this.#options;
+    const networks = this.#memory.networks();
+    const changes = planner.planStatuses(networks, access.clock.now());
+    kubernetes?.noteLabels(planner.nodeLabels(networks));
     await this.#write({ changes, answers: [] }, signal);
   }
 
@@ -204,7 +210,7 @@ export class OvnLoop {
     const { network, kubernetes } = this.#options;
     const changes = this.#memory.takeChanges();
     kubernetes?.view.noteDue(changes?.pods.keys() ?? 'all');
-    if (kubernetes?.view.statefulSets !== this.#statefulSets) this.#planner = undefined;
+    if (kubernetes?.view.planned !== this.#planned) this.#planner = undefined;
     const pods = changes && this.#planner?.follow(changes);
     if (pods === undefined || this.#planner === undefined) return this.#begin();
     network.takePods(pods);
@@ -215,8 +221,8 @@ export class OvnLoop {
   /** With all that is in memory. */
   #begin(): OvnPlanner {
     const { network, kubernetes } = this.#options;
-    this.#statefulSets = kubernetes?.view.statefulSets;
-    const options = { ...this.#options, statefulSets: this.#statefulSets };
+    this.#planned = kubernetes?.view.planned;
+    const options = { ...this.#options, ...this.#planned };
     const planner = new OvnPlanner(this.#memory.view(), options, this.#cursors);
     network.take(planner.facts);
     this.#news.begin(this.#memory.listPodRecords());

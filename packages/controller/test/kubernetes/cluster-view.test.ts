@@ -58,18 +58,18 @@ it('compares the pods of a namespace that changes', () => {
 it('has the same list of stateful sets until one of them is another one', () => {
   const view = new ClusterView();
   view.updateStatefulSets(new Map([setEntry('db', 2)]));
-  const before = view.statefulSets;
+  const before = view.planned.statefulSets;
   view.updateStatefulSets(new Map([setEntry('db', 2)]), 'db');
-  expect(view.statefulSets).toBe(before);
+  expect(view.planned.statefulSets).toBe(before);
   view.updateStatefulSets(new Map([setEntry('db', 3)]), 'db');
-  expect(view.statefulSets).toEqual([set('db', 3)]);
+  expect(view.planned.statefulSets).toEqual([set('db', 3)]);
 });
 
 it('keeps a stateful set as it was that cannot be read any more, and says so', () => {
   const view = new ClusterView();
   view.updateStatefulSets(new Map([setEntry('db', 2)]));
   view.updateStatefulSets(new Map([['db', { id: 'shop/db', problem: 'spec: expected object' }]]), 'db');
-  expect(view.statefulSets).toEqual([set('db', 2)]);
+  expect(view.planned.statefulSets).toEqual([set('db', 2)]);
   expect(view.problems).toEqual(['OBJECT_INVALID: StatefulSet shop/db: spec: expected object']);
 });
 
@@ -82,7 +82,7 @@ it('takes a stateful set that could never be read for one of any size', () => {
       ['nameless', { id: 'shop', problem }],
     ]),
   );
-  expect(view.statefulSets).toEqual([set('db', Number.MAX_SAFE_INTEGER)]);
+  expect(view.planned.statefulSets).toEqual([set('db', Number.MAX_SAFE_INTEGER)]);
 });
 
 it('has no namespace that cannot be read', () => {

@@ -40,9 +40,21 @@ test.each<[string, KubernetesPod | undefined, OvnPodRecord | undefined]>([
   expect(planPodPatch(found, applied)).toBeUndefined();
 });
 
+const node = { id: 'n1', uid: 'u1', annotations: {}, rates: {}, labels: {} };
+
 it('writes the end of a node once', () => {
-  const node = { id: 'n1', uid: 'u1', annotations: {} };
-  expect(planNodePatch(node, answer)).toEqual({ path: '/api/v1/nodes/n1', uid: 'u1', annotations: answer });
-  expect(planNodePatch({ ...node, annotations: answer }, answer)).toBeUndefined();
-  expect(planNodePatch(undefined, answer)).toBeUndefined();
+  const annotations = answer;
+  expect(planNodePatch(node, { annotations })).toEqual({ path: '/api/v1/nodes/n1', uid: 'u1', annotations });
+  expect(planNodePatch({ ...node, annotations }, { annotations })).toBeUndefined();
+  expect(planNodePatch(undefined, { annotations })).toBeUndefined();
+});
+
+it('writes labels of a node that differ, takes those away that are over, and leaves them where it knows none', () => {
+  const labels = { ready: 'true', mtu: '1500' };
+  expect(planNodePatch({ ...node, labels: { mtu: '9000', exclude: 'true' } }, { labels })).toEqual({
+    ...{ path: '/api/v1/nodes/n1', uid: 'u1', annotations: {} },
+    labels: { ready: 'true', mtu: '1500', exclude: null },
+  });
+  expect(planNodePatch({ ...node, labels }, { labels })).toBeUndefined();
+  expect(planNodePatch({ ...node, labels }, {})).toBeUndefined();
 });

@@ -110,12 +110,16 @@ it('reads that a stateful set is being deleted', () => {
   expect(readStatefulSet(versioned({ metadata, spec: {} })).object?.isDeleting).toBe(true);
 });
 
-it('reads the subnet of a namespace, and annotations of a node', () => {
-  const annotations = { [`${prefix}logical_switch`]: 'blue', [`${prefix}a`]: 'x', other: 'x' };
-  const object = versioned({ metadata: { name: 'one', annotations } });
+it('reads the subnet of a namespace, and annotations and labels of a node', () => {
+  const rates = { [`${prefix}ingress_rate`]: '3' };
+  const annotations = { ...rates, [`${prefix}logical_switch`]: 'blue', [`${prefix}a`]: 'x', other: 'x' };
+  const ready = { 'net1.provider-network.kubernetes.io/ready': 'true' };
+  const labels = { ...ready, 'kubernetes.io/os': 'linux' };
+  const object = versioned({ metadata: { name: 'one', annotations, labels } });
   expect(readNamespace(object)).toEqual({ id: 'one', object: { id: 'one', subnet: 'blue' } });
   const own = { [`${prefix}logical_switch`]: 'blue' };
-  expect(readNode(object)).toEqual({ id: 'one', object: { id: 'one', uid: 'u1', annotations: own } });
+  const read = { id: 'one', uid: 'u1', annotations: own, rates, labels: ready };
+  expect(readNode(object)).toEqual({ id: 'one', object: read });
 });
 it('takes no name of a subnet from a namespace that is too long for one', () => {
   const named = (length: number) => {

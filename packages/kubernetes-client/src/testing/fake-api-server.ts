@@ -202,13 +202,16 @@ export class FakeApiServer {
     const collection = this.#collectionAt(resource === undefined ? api : `${api}/${resource}`);
     const found = collection.get(namespaced ?? path.slice(path.lastIndexOf('/') + 1));
     const { metadata } = JSON.parse(text) as {
-      metadata: { uid?: string; annotations?: Record<string, unknown> };
+      metadata: { uid?: string; annotations?: object; labels?: object };
     };
     if (found === undefined) return this.#fail(response, 404);
     if (metadata.uid !== undefined && metadata.uid !== found.metadata.uid) return this.#fail(response, 409);
-    const merged = Object.entries({ ...(found.metadata['annotations'] as object), ...metadata.annotations });
-    const annotations = Object.fromEntries(merged.filter(([, value]) => value !== null));
-    const next = { ...found.metadata, annotations, resourceVersion: String(this.version + 1) };
+    const merge = (field: 'annotations' | 'labels'): object => {
+      const merged = Object.entries({ ...(found.metadata[field] as object), ...metadata[field] });
+      return Object.fromEntries(merged.filter(([, value]) => value !== null));
+    };
+    const [annotations, labels] = [merge('annotations'), merge('labels')];
+    const next = { ...found.metadata, annotations, labels, resourceVersion: String(this.version + 1) };
     response.end(JSON.stringify(this.#store(collection, { ...found, metadata: next })));
   }
 

@@ -27,6 +27,7 @@ function publishScopes(
   const known: Readonly<Record<string, unknown>> = {
     'sides-for-peers': [{ model, view }],
     'ovn-provider-networks': new Set(names),
+    'host-link/to-net1': { mac: '02:00:00:00:00:01', mtu: 9000 },
     ...Object.fromEntries(
       names.map((name) => [
         `ovn-provider-network/${name}`,
@@ -38,10 +39,10 @@ function publishScopes(
   return model.publish!(view, { read, stateOf: (scope) => byScope.get(scope)!, before });
 }
 
-test('a network is ready once it is in force, or has a problem', () => {
+test('a network is ready once it is in force, with the MTU of its interface, or has a problem', () => {
   const problem = 'provider network net2: this node has no interface eth1';
   expect(publish({ net1: 'in-force', net2: { problem } })).toEqual({
-    'provider-network/net1': 'ready',
+    'provider-network/net1': 'ready 9000',
     'provider-network/net2': problem,
   });
 });
@@ -67,7 +68,7 @@ test('a network whose interface is that of another one says so', () => {
     ['ovn-provider-refused/twin', { problem }],
   ]);
   expect(publishScopes(['twin', 'net1'], states)).toEqual({
-    'provider-network/net1': 'ready',
+    'provider-network/net1': 'ready 9000',
     'provider-network/twin': problem,
   });
 });

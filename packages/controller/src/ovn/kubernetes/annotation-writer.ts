@@ -1,5 +1,5 @@
-/** Writes answers into the annotations of pods and nodes of the API server, in the background. Nothing waits for it. */
-import type { Annotations } from '@podwire/cluster-ovn';
+/** Writes answers into annotations of pods and nodes of the API server, and labels of nodes, in the background. Nothing waits for it. */
+import type { Annotations, Labels } from '@podwire/cluster-ovn';
 import type { OvnPodRecord } from '@podwire/cluster-state';
 import { isAboutAnother, type KubernetesClient } from '@podwire/kubernetes-client';
 import { type Clock, type Log, Workqueue } from '@podwire/platform';
@@ -30,6 +30,7 @@ export class AnnotationWriter {
   readonly #queue: Workqueue<Target>;
   readonly #pods = new Map<string, OvnPodRecord>();
   #nodes: ReadonlyMap<string, Annotations> = new Map();
+  #labels: ReadonlyMap<string, Labels> = new Map();
   /** Those that could not be written at their last attempts. */
   readonly #failing = new Set<Target>();
 
@@ -58,6 +59,12 @@ export class AnnotationWriter {
     this.checkAll();
   }
 
+  /** For provider networks, by the name of the node. Those of other nodes stay. */
+  noteLabels(labels: ReadonlyMap<string, Labels>): void {
+    this.#labels = labels;
+    for (const name of labels.keys()) this.checkNode(name);
+  }
+
   #take(applied: AppliedPods): void {
     for (const [id, record] of applied)
       if (record === undefined) this.#pods.delete(id);
@@ -70,12 +77,12 @@ export class AnnotationWriter {
   }
 
   checkNode(name: string): void {
-    if (this.#nodes.has(name)) this.#queue.add(`node ${name}`);
+    if (this.#nodes.has(name) || this.#labels.has(name)) this.#queue.add(`node ${name}`);
   }
 
   checkAll(): void {
     for (const id of this.#pods.keys()) this.checkPod(id);
-    for (const name of this.#nodes.keys()) this.checkNode(name);
+    for (const name of new Set([...this.#nodes.keys(), ...this.#labels.keys()])) this.checkNode(name);
   }
 
   stop(): Promise<void> {
@@ -100,13 +107,16 @@ export class AnnotationWriter {
     const name = target.slice(target.indexOf(' ') + 1);
     return target.startsWith('pod ')
       ? planPodPatch(view.pod(name)?.object, this.#pods.get(name))
-      : planNodePatch(view.node(name), this.#nodes.get(name));
+      : planNodePatch(view.node(name), {
+          annotations: this.#nodes.get(name),
+          labels: this.#labels.get(name),
+        });
   }
 
   /** A merge patch changes the keys that it names alone. @throws KubernetesError; the connection's errors */
-  async #send({ path, uid, annotations }: AnnotationPatch, signal: AbortSignal): Promise<void> {
+  async #send({ path, ...metadata }: AnnotationPatch, signal: AbortSignal): Promise<void> {
     const contentType = 'application/merge-patch+json';
-    const body = { metadata: { uid, annotations } };
+    const body = { metadata };
     try {
       await this.#options.client.request('PATCH', path, { signal, body, contentType });
     } catch (error) {

@@ -1,11 +1,18 @@
 /** The API server's objects in memory, and which pods have changed since they were looked at. */
-import type { StatefulSet } from '@podwire/cluster-ovn';
+import type { Annotations, StatefulSet } from '@podwire/cluster-ovn';
 import { isEqual } from '@podwire/objects';
 import type { KubernetesNamespace, KubernetesNode, KubernetesPod, ReadObject } from './contract.js';
 import { type ChangedIds, NamedCopy } from './named-copy.js';
 
 /** Words that messages have for each kind. */
 const kinds = { pods: 'Pod', namespaces: 'Namespace', statefulSets: 'StatefulSet', nodes: 'Node' } as const;
+
+/** Objects that plans read beside the store. */
+export interface PlannedObjects {
+  readonly statefulSets: readonly StatefulSet[];
+  /** Annotations of rates, by the names of the nodes. */
+  readonly nodeRates: ReadonlyMap<string, Annotations>;
+}
 
 export type KindName = keyof typeof kinds;
 
@@ -16,13 +23,13 @@ export class ClusterView {
   readonly #namespaces = new NamedCopy<KubernetesNamespace>();
   readonly #statefulSets = new NamedCopy<StatefulSet>();
   readonly #nodes = new NamedCopy<KubernetesNode>();
-  #sets: readonly StatefulSet[] = [];
+  #planned: PlannedObjects = { statefulSets: [], nodeRates: new Map() };
   /** Ids of pods whose records have to be compared. */
   #due: Set<string> | 'all' = 'all';
 
-  /** The same list until one of them is another one. */
-  get statefulSets(): readonly StatefulSet[] {
-    return this.#sets;
+  /** The same until one of them is another one. */
+  get planned(): PlannedObjects {
+    return this.#planned;
   }
 
   pod(id: string): ReadObject<KubernetesPod> | undefined {
@@ -76,17 +83,24 @@ export class ClusterView {
 
   /** One that cannot be read is as it was, or of any size: its pods keep what they have. */
   updateStatefulSets(objects: Objects<StatefulSet>, uid?: string): ChangedIds {
-    const before = new Map(this.#sets.map((set) => [`${set.namespace}/${set.name}`, set]));
+    const { statefulSets } = this.#planned;
+    const before = new Map(statefulSets.map((set) => [`${set.namespace}/${set.name}`, set]));
     const changed = this.#statefulSets.update(objects, uid);
     const after = [...this.#statefulSets.list()].flatMap(
       ({ id, object }) => object ?? before.get(id) ?? assumeSet(id),
     );
-    if (!isEqual(after, this.#sets)) this.#sets = after;
+    if (!isEqual(after, statefulSets)) this.#planned = { ...this.#planned, statefulSets: after };
     return changed;
   }
 
   updateNodes(objects: Objects<KubernetesNode>, uid?: string): ChangedIds {
-    return this.#nodes.update(objects, uid);
+    const changed = this.#nodes.update(objects, uid);
+    if (changed?.length === 0) return changed;
+    const nodes = [...this.#nodes.list()].flatMap(({ object }) => object ?? []);
+    const nodeRates = new Map(nodes.map(({ id, rates }) => [id, rates] as const));
+    if (!isEqual([...nodeRates], [...this.#planned.nodeRates]))
+      this.#planned = { ...this.#planned, nodeRates };
+    return changed;
   }
 
   noteDue(ids: Iterable<string> | 'all'): void {

@@ -27,6 +27,10 @@ export interface KubernetesNamespace {
 export interface KubernetesNode {
   readonly id: string;
   readonly uid: string;
+  /** Annotations `ingress_rate` and `egress_rate`, whether they are rates or not. */
+  readonly rates: Annotations;
+  /** Those of provider networks. */
+  readonly labels: Readonly<Record<string, string>>;
   /** Answers of Kube-OVN, as they are there. */
   readonly annotations: Annotations;
 }

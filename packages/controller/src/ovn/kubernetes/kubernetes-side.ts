@@ -1,5 +1,5 @@
 /** The side towards an API server: four informers, what they have in memory, answers in annotations, and events. */
-import type { Annotations } from '@podwire/cluster-ovn';
+import type { Annotations, Labels } from '@podwire/cluster-ovn';
 import type { OvnPodRecord } from '@podwire/cluster-state';
 import { type ApiObject, type KubernetesClient, runInformer } from '@podwire/kubernetes-client';
 import { type Clock, type Log, orAborted } from '@podwire/platform';
@@ -59,7 +59,7 @@ export class KubernetesSide {
     return orAborted(this.#synced, signal).catch(() => undefined);
   }
 
-  /** Calls back when pods, namespaces or stateful sets are other than before. One listener. */
+  /** Calls back when objects are other than before. One listener. */
   listen(onChange: () => void): void {
     this.#onChange = onChange;
   }
@@ -68,6 +68,11 @@ export class KubernetesSide {
   noteApplied(pods: AppliedPods, nodes?: ReadonlyMap<string, Annotations>): void {
     if (nodes === undefined) this.#writer.notePods(pods);
     else this.#writer.noteAll(pods, nodes);
+  }
+
+  /** @param labels for provider networks, by the names of nodes */
+  noteLabels(labels: ReadonlyMap<string, Labels>): void {
+    this.#writer.noteLabels(labels);
   }
 
   /** @param pods without rows, by id: all there are. Those that cannot have an address are told why, by events */
@@ -126,6 +131,7 @@ export class KubernetesSide {
   }
 
   #checkNodes(changed: ChangedIds): void {
+    this.#tell(changed);
     if (changed === undefined) this.#writer.checkAll();
     else for (const name of changed) this.#writer.checkNode(name);
   }

@@ -8,6 +8,7 @@ import {
 } from '@podwire/cluster-ovn';
 import { ovnPodKind, type OvnPodRecord } from '@podwire/cluster-state';
 import type { ApiObject } from '@podwire/kubernetes-client';
+import { isProviderLabel, rateAnnotations } from '@podwire/objects/kube-ovn-names';
 import { compact } from '@podwire/platform';
 import { z } from 'zod';
 import type { KubernetesNamespace, KubernetesNode, KubernetesPod, ReadObject } from './contract.js';
@@ -43,6 +44,9 @@ const statefulSet = z.object({
 });
 
 const named = z.object({ metadata });
+const labelled = z.object({
+  metadata: metadata.extend({ labels: z.record(z.string(), z.string()).nullish() }),
+});
 
 export const readPod = (object: ApiObject): ReadObject<KubernetesPod> => read(pod, object, toPod);
 
@@ -68,9 +72,21 @@ export const readStatefulSet = (object: ApiObject): ReadObject<StatefulSet> =>
   }));
 
 export const readNode = (object: ApiObject): ReadObject<KubernetesNode> =>
-  read(named, object, ({ metadata: { name: id, uid, annotations } }) => ({
-    ...{ id, uid, annotations: selectAnswers(annotations ?? {}) },
+  read(labelled, object, ({ metadata: { name: id, uid, annotations, labels } }) => ({
+    ...{ id, uid, annotations: selectAnswers(annotations ?? {}), rates: selectRates(annotations ?? {}) },
+    labels: Object.fromEntries(Object.entries(labels ?? {}).filter(([name]) => isProviderLabel(name))),
   }));
+
+/** Characters; what is longer is no rate, and a message quotes it. */
+const longestRate = 32;
+
+const selectRates = (annotations: Annotations): Annotations =>
+  Object.fromEntries(
+    rateAnnotations.flatMap((name) => {
+      const text = annotations[name];
+      return text === undefined ? [] : [[name, text.slice(0, longestRate)]];
+    }),
+  );
 
 function read<S extends z.ZodType, T>(
   schema: S,

@@ -1,6 +1,6 @@
 /** Facts of a node for the status of ProviderNetworks, which the controller writes. */
 import type { NodeNow, PublishedFacts, ScopeState } from '@podwire/network-contract';
-import { providerFacts } from '@podwire/objects/kube-ovn-names';
+import { formatReady, providerFacts } from '@podwire/objects/kube-ovn-names';
 import { readClaims, refusedScope } from './provider-claims.js';
 import { providerScope } from './provider.js';
 
@@ -12,18 +12,18 @@ const mostOfAll = 3072;
 /** Of each network that the node is not excluded from. What is on its way is said to be as it was before. */
 export function publishProviders({ read, stateOf, before }: NodeNow): PublishedFacts {
   const claims = readClaims(read).toSorted((a, b) => (a.network < b.network ? -1 : 1));
-  const facts = claims.flatMap(({ network, holder }) => {
+  const facts = claims.flatMap(({ network, nic, holder }) => {
     const name = `${providerFacts.prefix}${network}`;
     const scope = network === holder ? providerScope(network) : refusedScope(network);
-    const text = describeState(stateOf(scope)) ?? before[name];
+    const text = describeState(stateOf(scope), read(`host-link/${nic}`)?.mtu) ?? before[name];
     return text === undefined ? [] : [[name, text] as const];
   });
   return Object.fromEntries(takeFitting(facts));
 }
 
-function describeState(state: ScopeState): string | undefined {
+function describeState(state: ScopeState, mtu: number | undefined): string | undefined {
   if (state === 'pending') return undefined;
-  return state === 'in-force' ? providerFacts.ready : state.problem.slice(0, mostOfProblem);
+  return state === 'in-force' ? formatReady(mtu) : state.problem.slice(0, mostOfProblem);
 }
 
 /** The first ones, as far as there is room for them. */

@@ -64,9 +64,37 @@ export const ipAnnotations = {
 /** The name of the bridge that a provider network has on each of its nodes. */
 export const providerBridge = (network: string): string => `br-${network}`;
 
-/** Facts that a node publishes as the model `ovn`: of each provider network {@link providerFacts.ready}, or the problem in words. */
+/** The interface that a network has on a node that it does not exclude. */
+export const providerInterface = (
+  {
+    defaultInterface,
+    customInterfaces,
+  }: {
+    readonly defaultInterface: string;
+    readonly customInterfaces: readonly { readonly interface: string; readonly nodes: readonly string[] }[];
+  },
+  node: string,
+): string => customInterfaces.find(({ nodes }) => nodes.includes(node))?.interface ?? defaultInterface;
+
+/** The name of a label that nodes have for a provider network: `net1.provider-network.kubernetes.io/ready`. */
+export const providerLabel = (network: string, word: 'ready' | 'interface' | 'mtu' | 'exclude'): string =>
+  `${network}.provider-network.kubernetes.io/${word}`;
+
+export const isProviderLabel = (name: string): boolean =>
+  /\.provider-network\.kubernetes\.io\/(ready|interface|mtu|exclude)$/.test(name);
+
+/** Facts that a node publishes as the model `ovn`: of each provider network {@link formatReady}, or the problem in words. */
 export const providerFacts = {
   model: 'ovn',
   prefix: 'provider-network/',
-  ready: 'ready',
 } as const;
+
+/** @param mtu of the interface, in bytes */
+export const formatReady = (mtu: number | undefined): string =>
+  mtu === undefined ? 'ready' : `ready ${mtu}`;
+
+/** @returns the MTU, where the node has said it; undefined for a problem */
+export function parseReady(state: string): { readonly mtu: string | undefined } | undefined {
+  const found = /^ready(?: (\d{1,6}))?$/.exec(state);
+  return found === null ? undefined : { mtu: found[1] };
+}

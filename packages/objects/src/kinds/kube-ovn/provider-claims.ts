@@ -1,4 +1,5 @@
 /** Interfaces of nodes that ProviderNetworks claim. Pure. */
+import { providerInterface } from './annotation-names.js';
 
 interface Spec {
   readonly defaultInterface: string;
@@ -11,12 +12,6 @@ interface Network {
   readonly metadata: { readonly name: string };
   readonly spec: Spec;
 }
-
-/** The interface that the network has on a node that it does not exclude. */
-const providerInterface = (
-  { defaultInterface, customInterfaces }: Pick<Spec, 'defaultInterface' | 'customInterfaces'>,
-  node: string,
-): string => customInterfaces.find(({ nodes }) => nodes.includes(node))?.interface ?? defaultInterface;
 
 /**
  * Why one network cannot be beside another one: both claim an interface of a node that one of them names, or of every node. Where
