@@ -41,11 +41,15 @@ export class OvnCluster {
     return new OvnCluster(central, etcd, store);
   }
 
-  startController(name: string): RunningController {
+  /** @param northbound endpoints of another database than that of {@link central} */
+  startController(
+    name: string,
+    northbound: readonly string[] = [this.central.northbound.endpoint],
+  ): RunningController {
     const stopped = new AbortController();
     const controller = createOvnController({
       ...{ store: this.store, keys: this.#keys, clock: systemClock, log: silentLog, name, ttl: 2_000 },
-      northbound: [this.central.northbound.endpoint],
+      northbound,
     });
     const end = controller.run(stopped.signal);
     const one: RunningController = {
