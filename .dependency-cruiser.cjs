@@ -96,6 +96,7 @@ const below = {
   'cluster-state': ['errors', 'platform', 'addresses', 'store'],
   'cluster-ipam': ['errors', 'platform', 'addresses', 'apimachinery', 'store', 'cluster-state', 'ipam'],
   'cluster-sdn': ['errors', 'addresses', 'store', 'cluster-state', 'ipam', 'objects'],
+  'cluster-tenant': ['platform', 'errors', 'addresses', 'store', 'ipam'],
   'cluster-ovn': [
     ...['platform', 'errors', 'addresses', 'store', 'cluster-state', 'objects', 'engine', 'planner'],
     northboundResources,
@@ -109,8 +110,10 @@ const below = {
       'cluster-state',
       'cluster-ipam',
       'cluster-sdn',
+      'cluster-tenant',
       'cluster-ovn',
     ],
+    ...['addresses', 'local-api'],
     ...['engine', 'desired-state', 'kubernetes-client', 'ovsdb', 'backends/ovsdb'],
   ],
   bird: ['errors', 'platform', 'addresses'],

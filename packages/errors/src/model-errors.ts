@@ -33,6 +33,17 @@ export const modelErrors = {
       '`podwire get subnets` and `podwire get ips` show who has which addresses. Correct one of the two.',
     cni: 7,
   },
+  TENANT_CONFLICT: {
+    meaning:
+      'A request to the master of the model tenant contradicts what is there: a name, a subnet, a number or an address is taken, or something cannot change. Nothing was stored.',
+    action:
+      'Ask for something else, or delete what is in the way: `GET /api/v1/inspect/…` of the master shows who has which numbers and addresses.',
+    cni: 7,
+  },
+  TENANT_EXHAUSTED: {
+    meaning: 'No address, VLAN, VNI or group id is free in the model tenant.',
+    cni: 11,
+  },
   UPLINK_NOT_MOVED: {
     meaning:
       'The addresses, routes and rules of an interface cannot be moved to the bridge that it joins, or back. They are where they were.',

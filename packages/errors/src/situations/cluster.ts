@@ -251,6 +251,28 @@ export const clusterSituations = {
       action: 'Create the subnet, or name one that is there: `podwire get subnets`.',
     },
   ],
+  TENANT_CONFLICT: [
+    {
+      site: 'packages/cluster-tenant/src/plan/put.ts',
+      message: '‹network default:web: subnet› overlaps that of network ‹default:db›, ‹10.1.1.0/24›',
+    },
+    {
+      site: 'packages/cluster-tenant/src/plan/shared.ts',
+      message: '‹network default:web: gateway› cannot change once the object is there',
+    },
+  ],
+  TENANT_EXHAUSTED: [
+    {
+      site: 'packages/cluster-tenant/src/allocation/addresses.ts',
+      message: '‹endpoint web.default-c1:› no address of ‹10.1.1.0/24› is free',
+      action: 'Delete endpoints, or add a network.',
+    },
+    {
+      site: 'packages/cluster-tenant/src/allocation/tags.ts',
+      message: '‹network default:web:› no ‹VLAN› of ‹1-4094› is free',
+      action: 'Delete networks that are not needed, or widen the range: vlans or vxlans of globals/global.',
+    },
+  ],
   BGP_REFUSED: [
     {
       site: 'packages/bird/src/control.ts',
