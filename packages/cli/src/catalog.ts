@@ -208,6 +208,12 @@ export const catalog: readonly CatalogEntry[] = [
     load: () => import('./commands/controller.js'),
   },
   {
+    name: 'netmaster',
+    summary: 'run a master of the model tenant, with the flags of Contiv',
+    group: cluster,
+    load: () => import('./commands/netmaster.js'),
+  },
+  {
     name: 'import',
     summary: "take over another system's pools, blocks and addresses",
     group: cluster,

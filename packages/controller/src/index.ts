@@ -19,3 +19,9 @@ export type { LogicalPlaces, LogicalPort, LogicalSwitch } from './ovn/places.js'
 export { type LookOptions, readLogicalPlaces } from './ovn/read-facts.js';
 export type { NetworkReport, PortReport, SubnetReport, VpcReport } from './ovn/report.js';
 export { showLogicalNetwork, type ShowOptions } from './ovn/show.js';
+export {
+  runTenantController,
+  runTenantMaster,
+  type RunTenantOptions,
+  type TenantControllerOptions,
+} from './tenant/tenant-controller.js';

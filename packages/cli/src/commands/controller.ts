@@ -1,10 +1,13 @@
+import type { RunOvnOptions, RunTenantOptions } from '@podwire/controller';
 import { PodwireError } from '@podwire/errors';
 import type { ClusterAccess } from '@podwire/kubernetes-client';
 import { compact } from '@podwire/platform';
 import { type Command, Option } from 'commander';
+import { ownVersion } from '../checkout.js';
 import { readDuration, readList } from '../cluster/arguments.js';
 import { addStore, requireCluster } from '../cluster/options.js';
 import { serveMetrics } from '../cluster/serve-metrics.js';
+import { announceMaster, readTenantWords } from '../cluster/tenant-master.js';
 import { addExamples, optionsOf } from '../command.js';
 import { untilInterrupted } from '../interrupt.js';
 import type { Io } from '../io.js';
@@ -21,6 +24,9 @@ interface Options {
   readonly encapsulation?: 'geneve' | 'vxlan';
   readonly kubeconfig?: string;
   readonly inCluster?: boolean;
+  readonly model?: 'tenant';
+  readonly listen?: string;
+  readonly advertise?: string;
 }
 
 /** `podwire controller`: until SIGTERM or SIGINT. */
@@ -63,6 +69,11 @@ export function define(command: Command, io: Io): void {
         'kubeconfig',
       ]),
     )
+    .addOption(
+      new Option('--model <model>', 'also answer as the master of the model tenant').choices(['tenant']),
+    )
+    .option('--listen <address>', 'HOST:PORT of the REST API of --model tenant (127.0.0.1:9999)')
+    .option('--advertise <address>', 'HOST:PORT where other masters and agents reach it, if not there')
     .action(() => run(command, io));
   addStore(command);
   addExamples(command, [
@@ -71,20 +82,26 @@ export function define(command: Command, io: Io): void {
     ['podwire controller --store embedded:/var/lib/podwire/store --vanish-after 1h', ''],
     ['podwire controller --config /etc/podwire/agent.yaml --northbound unix:/run/ovn/ovnnb_db.sock', ''],
     ['podwire controller --store etcd://10.0.0.1:2379 --northbound tcp:10.0.0.1:6641 --in-cluster', ''],
+    ['podwire controller --store etcd://10.0.0.1:2379 --model tenant --listen 10.0.0.1:9999', ''],
   ]);
 }
 
 async function run(command: Command, io: Io): Promise<void> {
   const options = optionsOf(command) as Options;
   const kubernetes = await findKubernetes(options, io);
+  const tenant = findTenant(options);
   const place = await requireCluster(command, io);
-  const [{ runController, runOvnController, renderMetrics }, { createLog }, { systemClock }, os] =
-    await Promise.all([
-      import('@podwire/controller'),
-      import('@podwire/agent/log'),
-      import('@podwire/platform'),
-      import('node:os'),
-    ]);
+  const [
+    { runController, runOvnController, runTenantController, renderMetrics },
+    { createLog },
+    { systemClock },
+    os,
+  ] = await Promise.all([
+    import('@podwire/controller'),
+    import('@podwire/agent/log'),
+    import('@podwire/platform'),
+    import('node:os'),
+  ]);
   const name = options.name ?? `${os.hostname()}/${process.pid}`;
   const log = createLog({ level: io.env['PODWIRE_LOG_LEVEL'] ?? 'info', nodeName: os.hostname() });
   const vanishAfter = options.vanishAfter ?? place.vanishAfter;
@@ -97,8 +114,8 @@ async function run(command: Command, io: Io): Promise<void> {
     name,
     ...compact({ ttl: options.lease }),
   };
-  const { northbound } = options;
-  const defaults = compact({ joinCidr: options.joinCidr, defaultCidr: options.podCidr });
+  const ovn = listOvnWork(runOvnController, shared, options, kubernetes);
+  const master = tenant === undefined ? [] : [leadTenant(runTenantController, { ...shared, ...tenant })];
   await untilInterrupted(io, async (signal) => {
     let stopMetrics: (() => Promise<void>) | undefined;
     const lead = (either: AbortSignal): Promise<void> =>
@@ -114,25 +131,36 @@ async function run(command: Command, io: Io): Promise<void> {
         },
         either,
       );
-    const leadOvn = (either: AbortSignal): Promise<void> =>
-      northbound === undefined
-        ? Promise.resolve()
-        : runOvnController(
-            {
-              ...shared,
-              northbound,
-              defaults,
-              kubernetes,
-              ...compact({ encapsulation: options.encapsulation }),
-            },
-            either,
-          );
     try {
-      await runTogether([lead, leadOvn], signal);
+      await runTogether([lead, ...ovn, ...master], signal);
     } finally {
       await stopMetrics?.();
     }
   });
+}
+
+type Work = (signal: AbortSignal) => Promise<void>;
+type Shared = Pick<RunOvnOptions, 'store' | 'root' | 'clock' | 'log' | 'name' | 'ttl'>;
+
+/** Nothing without `--northbound`. */
+function listOvnWork(
+  run: (options: RunOvnOptions, signal: AbortSignal) => Promise<void>,
+  shared: Shared,
+  { northbound, joinCidr, podCidr, encapsulation }: Options,
+  kubernetes: ClusterAccess | undefined,
+): Work[] {
+  if (northbound === undefined) return [];
+  const defaults = compact({ joinCidr, defaultCidr: podCidr });
+  const options = { ...shared, northbound, defaults, kubernetes, ...compact({ encapsulation }) };
+  return [(signal) => run(options, signal)];
+}
+
+function leadTenant(
+  run: (options: RunTenantOptions, signal: AbortSignal) => Promise<void>,
+  options: Omit<RunTenantOptions, 'version'>,
+): Work {
+  const onListening = announceMaster(options.log, options);
+  return (signal) => run({ ...options, version: ownVersion(), onListening }, signal);
 }
 
 /** @throws PodwireError CONFIG_INVALID */
@@ -150,11 +178,22 @@ async function findKubernetes(
   return kubeconfig === undefined ? loadInCluster(env) : loadKubeconfig(kubeconfig);
 }
 
+/** @throws PodwireError CONFIG_INVALID */
+function findTenant({ model, listen, advertise }: Options): ReturnType<typeof readTenantWords> | undefined {
+  if (model === undefined) {
+    const option = listen === undefined ? advertise && '--advertise' : '--listen';
+    if (option === undefined) return undefined;
+    throw new PodwireError(
+      'CONFIG_INVALID',
+      `${option}: is for the REST API of --model tenant, which is not given`,
+    );
+  }
+  const words = { listen: listen ?? '127.0.0.1:9999', advertise };
+  return readTenantWords(words, { listen: '--listen', advertise: '--advertise', fwdmode: '' });
+}
+
 /** Until all have ended; the first that fails ends the others. */
-async function runTogether(
-  tasks: readonly ((signal: AbortSignal) => Promise<void>)[],
-  signal: AbortSignal,
-): Promise<void> {
+async function runTogether(tasks: readonly Work[], signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const running = tasks.map((task) => task(either));
