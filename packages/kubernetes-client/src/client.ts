@@ -1,5 +1,8 @@
 /** The few verbs of the Kubernetes API that a pod agent needs, as JSON over one connection pool. */
+import { describeError } from '@podwire/errors';
 import { splitLines } from '@podwire/local-api';
+import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import { compact, deadlineSignal } from '@podwire/platform';
 import { errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
@@ -55,35 +58,31 @@ const usualSilence = 180_000;
 /** An answer longer than this is no answer of an API server: 500 pods are some megabytes. */
 const longestAnswer = 256 * 1024 * 1024;
 
-export class KubernetesClient {
-  readonly #access: ClusterAccess;
-  readonly #watchSilence: number;
-  /** Behind a proxy of several clusters (Rancher) a server has a path of its own. */
-  readonly #base: string;
-  readonly #pool: Pool;
+export interface ClientOptions {
+  /** Milliseconds after which a watch that says nothing is given up. */
+  readonly watchSilence?: number;
+  /** Milliseconds between two looks at files that others renew; 5 s when absent. */
+  readonly renewEvery?: number;
+  /** Why new credentials cannot be used: those from before stay. Once for each reason. */
+  readonly onTrouble?: (message: string) => void;
+}
 
-  /** @param watchSilence milliseconds after which a watch that says nothing is given up */
+export class KubernetesClient {
+  readonly #watchSilence: number;
+  readonly #onTrouble: (message: string) => void;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #connection: Connection;
+  #isRenewing = false;
+  #trouble: string | undefined;
+
   constructor(
     access: ClusterAccess,
-    { watchSilence = usualSilence }: { readonly watchSilence?: number } = {},
+    { watchSilence = usualSilence, renewEvery = 5_000, onTrouble = () => undefined }: ClientOptions = {},
   ) {
-    const { origin, pathname } = new URL(access.server);
-    this.#access = access;
     this.#watchSilence = watchSilence;
-    this.#base = pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(origin, {
-      connections: 8,
-      connect: {
-        timeout: 10_000,
-        rejectUnauthorized: access.verify,
-        ...access.certificate,
-        ...compact({ ca: access.authority, servername: access.serverName }),
-      },
-      headersTimeout: requestDeadline,
-      // Of requests the whole deadline counts, of watches their silence.
-      bodyTimeout: 0,
-      maxResponseSize: -1,
-    });
+    this.#onTrouble = onTrouble;
+    this.#connection = connect(access);
+    if (access.renew !== undefined) this.#timer = setInterval(() => void this.#renew(), renewEvery).unref();
   }
 
   /** @throws KubernetesError; the connection's errors; the signal's reason. 30 s at most */
@@ -95,12 +94,16 @@ export class KubernetesClient {
 
   /** The documents of a watch while they come. @throws as `request`; ends when the server ends it */
   async *watch<T>(path: string, options: WatchOptions): AsyncGenerator<T> {
-    const body = await this.#send('GET', path, options, this.#watchSilence);
+    const { replaced } = this.#connection;
+    const signal = AbortSignal.any([options.signal, replaced.signal]);
+    const body = await this.#send('GET', path, { ...options, signal }, this.#watchSilence);
     options.onOpen?.();
     try {
       for await (const line of splitLines(body as AsyncIterable<Buffer>))
         if (line !== '') yield JSON.parse(line) as T;
     } catch (error) {
+      // As if the server had ended it: the next one begins with the new credentials.
+      if (replaced.signal.aborted && !options.signal.aborted) return;
       if (!(error instanceof errors.BodyTimeoutError)) throw error;
       const seconds = this.#watchSilence / 1000;
       throw new Error(`the API server has said nothing for ${seconds} s`, { cause: error });
@@ -110,15 +113,45 @@ export class KubernetesClient {
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy();
+    clearInterval(this.#timer);
+    return this.#connection.pool.destroy();
+  }
+
+  /** A certificate that is renewed in place is used within seconds, or the server would refuse the old one some day. */
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    const { access } = this.#connection;
+    try {
+      const renewed = await access.renew!(AbortSignal.timeout(requestDeadline));
+      if (!isDeepStrictEqual(identityOf(renewed), identityOf(access))) this.#replace(renewed);
+      this.#trouble = undefined;
+    } catch (error) {
+      const message = describeError(error);
+      if (message !== this.#trouble) this.#onTrouble(`credentials cannot be renewed: ${message}`);
+      this.#trouble = message;
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  /** Requests that are under way end on the old connections. @throws for a certificate without its key */
+  #replace(access: ClusterAccess): void {
+    createSecureContext({ ...access.certificate, ...compact({ ca: access.authority }) });
+    const { pool, replaced } = this.#connection;
+    this.#connection = connect(access);
+    replaced.abort(new Error('the credentials were renewed'));
+    // Requests that are under way have deadlines of their own.
+    pool.close().catch(() => undefined);
   }
 
   async #send(verb: Verb, path: string, options: RequestOptions, bodyTimeout = 0) {
     const { signal, query, body, contentType = 'application/json' } = options;
-    const token = await this.#access.token?.(signal);
-    const response = await this.#pool.request({
+    const { access, base, pool } = this.#connection;
+    const token = await access.token?.(signal);
+    const response = await pool.request({
       method: verb,
-      path: this.#base + path + formatQuery(query),
+      path: base + path + formatQuery(query),
       signal,
       bodyTimeout,
       headers: {
@@ -133,6 +166,36 @@ export class KubernetesClient {
     return response.body;
   }
 }
+
+interface Connection {
+  readonly access: ClusterAccess;
+  /** Behind a proxy of several clusters (Rancher) a server has a path of its own. */
+  readonly base: string;
+  readonly pool: Pool;
+  /** Aborts when another connection has taken its place. */
+  readonly replaced: AbortController;
+}
+
+function connect(access: ClusterAccess): Connection {
+  const { origin, pathname } = new URL(access.server);
+  const pool = new Pool(origin, {
+    connections: 8,
+    connect: {
+      timeout: 10_000,
+      rejectUnauthorized: access.verify,
+      ...access.certificate,
+      ...compact({ ca: access.authority, servername: access.serverName }),
+    },
+    headersTimeout: requestDeadline,
+    // Of requests the whole deadline counts, of watches their silence.
+    bodyTimeout: 0,
+    maxResponseSize: -1,
+  });
+  return { access, base: pathname.replace(/\/+$/, ''), pool, replaced: new AbortController() };
+}
+
+/** The parts that a connection is made of. Tokens are asked for with every request. */
+const identityOf = ({ token: _, renew: __, ...identity }: ClusterAccess): object => identity;
 
 function formatQuery(query: RequestOptions['query'] = {}): string {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined);

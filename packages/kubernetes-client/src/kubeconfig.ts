@@ -18,9 +18,11 @@ export interface ClusterAccess {
   readonly verify: boolean;
   /** PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string };
-  /** Asked for every request, since tokens are renewed. */
-  readonly token?: (signal: AbortSignal) => Promise<string>;
+  /** Asked for every request, since tokens are renewed. Undefined: only the certificate says who we are. */
+  readonly token?: (signal: AbortSignal) => Promise<string | undefined>;
   readonly serverName?: string;
+  /** Reads everything again: files are renewed in place, and certificates of programs expire. @throws as loading does */
+  readonly renew?: (signal: AbortSignal) => Promise<ClusterAccess>;
 }
 
 const execPlugin = z.object({
@@ -65,11 +67,21 @@ type User = z.output<typeof user>;
  * @throws PodwireError CONFIG_INVALID naming file and field
  */
 export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
+  const programs = new Map<string, RunProgram>();
+  const load = async (): Promise<ClusterAccess> => ({
+    ...(await readAccess(file, context, programs)),
+    renew: load,
+  });
+  return load();
+}
+
+async function readAccess(
+  file: string,
+  context: string | undefined,
+  programs: Map<string, RunProgram>,
+): Promise<ClusterAccess> {
   const read = kubeconfig.safeParse(await readYaml(file));
-  if (!read.success) {
-    const words = read.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`);
-    throw invalid(file, words.join('; '));
-  }
+  if (!read.success) throw invalid(file, describeIssues(read.error));
   const { data } = read;
   const name = context ?? data['current-context'];
   const chosen = find(file, 'context', name, data.contexts).context;
@@ -81,9 +93,14 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
     server: it.server.replace(/\/+$/, ''),
     verify: !it['insecure-skip-tls-verify'],
     ...compact({ authority, serverName }),
-    ...(await identify(file, who)),
+    ...(await identify(file, who, programs)),
   };
 }
+
+const describeIssues = ({ issues }: z.ZodError): string =>
+  issues
+    .map(({ path: at, message }) => [at.join('.'), message].filter((text) => text !== '').join(': '))
+    .join('; ');
 
 function find<T extends { readonly name: string }>(
   file: string,
@@ -96,62 +113,130 @@ function find<T extends { readonly name: string }>(
   throw invalid(file, `there is no ${kind} ${JSON.stringify(name)}`);
 }
 
-async function identify(file: string, who: User): Promise<Pick<ClusterAccess, 'certificate' | 'token'>> {
+async function identify(
+  file: string,
+  who: User,
+  programs: Map<string, RunProgram>,
+): Promise<Pick<ClusterAccess, 'certificate' | 'token'>> {
   const cert = await readPem(file, who['client-certificate-data'], who['client-certificate']);
   const key = await readPem(file, who['client-key-data'], who['client-key']);
   if ((cert === undefined) !== (key === undefined))
     throw invalid(file, 'a client certificate needs its key, and the other way round');
-  const token = tokenOf(file, who);
-  return {
-    ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
-    ...compact({ token }),
-  };
-}
-
-function tokenOf(file: string, who: User): ClusterAccess['token'] {
+  const own = cert === undefined || key === undefined ? undefined : { cert, key };
   const { token, tokenFile, exec } = who;
   // As client-go has it: a file is read again, since it is renewed, and wins over a token in the kubeconfig.
-  if (tokenFile !== undefined) return () => readToken(resolveFrom(file, tokenFile));
-  if (token !== undefined) return () => Promise.resolve(token);
-  return exec === undefined ? undefined : runExecPlugin(exec);
+  if (tokenFile !== undefined)
+    return compact({ certificate: own, token: () => readToken(resolveFrom(file, tokenFile)) });
+  if (token !== undefined) return compact({ certificate: own, token: () => Promise.resolve(token) });
+  if (exec === undefined) return compact({ certificate: own });
+  const run = programOf(file, exec, programs);
+  // A program that fails now is tried again with the first request, which says why.
+  const found = await run(AbortSignal.timeout(programDeadline)).catch(() => undefined);
+  return compact({
+    certificate: found?.certificate ?? own,
+    token: async (signal: AbortSignal) => (await run(signal)).token,
+  });
 }
 
 async function readToken(file: string): Promise<string> {
   return (await fs.readFile(file, 'utf8')).trim();
 }
 
+interface Credential {
+  readonly token?: string;
+  readonly certificate?: NonNullable<ClusterAccess['certificate']>;
+}
+
+type RunProgram = (signal: AbortSignal) => Promise<Credential>;
+
+/** Milliseconds. */
+const programDeadline = 30_000;
+/** Milliseconds that a credential without an end is kept. */
+const usualLife = 60_000;
+/** Milliseconds before its end at which a credential is asked for anew. */
+const spareTime = 60_000;
+
+/** client.authentication.k8s.io/v1, ExecCredential. */
 const credential = z.object({
-  status: z.object({ token: z.string(), expirationTimestamp: z.string().optional() }),
+  status: z
+    .object({
+      token: z.string().optional(),
+      clientCertificateData: z.string().optional(),
+      clientKeyData: z.string().optional(),
+      expirationTimestamp: z.iso.datetime({ offset: true }).optional(),
+    })
+    .refine(({ token, clientCertificateData: cert }) => token !== undefined || cert !== undefined, {
+      error: 'has neither token nor clientCertificateData',
+    })
+    .refine(
+      ({ clientCertificateData: cert, clientKeyData: key }) => (cert === undefined) === (key === undefined),
+      {
+        error: 'clientCertificateData and clientKeyData belong together',
+      },
+    ),
 });
 
-/** client.authentication.k8s.io: a program that prints a token, which is kept until a minute before it expires. */
-function runExecPlugin({
-  command,
-  args,
-  env,
-}: z.output<typeof execPlugin>): NonNullable<ClusterAccess['token']> {
-  let kept: { readonly token: string; readonly until: number } | undefined;
-  return async (signal) => {
-    if (kept !== undefined && Date.now() < kept.until) return kept.token;
-    const more = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
-    const { stdout } = await promisify(execFile)(command, args ?? [], {
-      env: {
-        ...process.env,
-        ...more,
-        KUBERNETES_EXEC_INFO:
-          '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}',
-      },
-      timeout: 30_000,
-      signal,
-    });
-    const { status } = credential.parse(JSON.parse(stdout));
-    const expires =
-      status.expirationTimestamp === undefined
-        ? Date.now() + 60_000
-        : Date.parse(status.expirationTimestamp) - 60_000;
-    kept = { token: status.token, until: expires };
-    return status.token;
+/** A credential is kept until a minute before it expires, also when the kubeconfig is read again. */
+function programOf(
+  file: string,
+  exec: z.output<typeof execPlugin>,
+  programs: Map<string, RunProgram>,
+): RunProgram {
+  const key = JSON.stringify(exec);
+  const known = programs.get(key);
+  if (known !== undefined) return known;
+  let kept: { readonly credential: Credential; readonly until: number } | undefined;
+  const run: RunProgram = async (signal) => {
+    if (kept !== undefined && Date.now() < kept.until) return kept.credential;
+    const {
+      expirationTimestamp,
+      token,
+      clientCertificateData: cert,
+      clientKeyData,
+    } = await runProgram(file, exec, signal);
+    const until =
+      expirationTimestamp === undefined
+        ? Date.now() + usualLife
+        : Date.parse(expirationTimestamp) - spareTime;
+    const certificate = cert === undefined ? undefined : { cert, key: clientKeyData! };
+    kept = { credential: compact({ token, certificate }), until };
+    return kept.credential;
   };
+  programs.set(key, run);
+  return run;
+}
+
+/** @throws PodwireError CONFIG_INVALID with the program and what is wrong with its answer, in a sentence */
+async function runProgram(
+  file: string,
+  { command, args, env }: z.output<typeof execPlugin>,
+  signal: AbortSignal,
+): Promise<z.output<typeof credential>['status']> {
+  const more = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+  const KUBERNETES_EXEC_INFO =
+    '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}';
+  const options = {
+    env: { ...process.env, ...more, KUBERNETES_EXEC_INFO },
+    timeout: programDeadline,
+    signal,
+  };
+  const { stdout } = await promisify(execFile)(command, args ?? [], options).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw invalid(file, `the program ${command} failed: ${firstLine(describeError(cause))}`, cause);
+  });
+  const read = credential.safeParse(parseJson(stdout));
+  if (read.success) return read.data.status;
+  throw invalid(file, `the program ${command} has printed no credential: ${describeIssues(read.error)}`);
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]!;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const inClusterFiles = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -171,6 +256,7 @@ export async function loadInCluster(
     verify: true,
     authority: await fs.readFile(path.join(inClusterFiles, 'ca.crt'), 'utf8'),
     token: () => readToken(path.join(inClusterFiles, 'token')),
+    renew: () => loadInCluster(env),
   };
 }
 

@@ -15,5 +15,5 @@ function write(users: string): string {
 }
 
 test.each(['', 'users: null', 'users: []'])('a kubeconfig may name no user: %j', async (users) => {
-  expect(await loadKubeconfig(write(users))).toEqual({ server: 'http://127.0.0.1:8080', verify: true });
+  expect(await loadKubeconfig(write(users))).toMatchObject({ server: 'http://127.0.0.1:8080', verify: true });
 });

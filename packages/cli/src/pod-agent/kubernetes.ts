@@ -30,7 +30,9 @@ export async function openKubernetes(
     import('@podwire/kubernetes-client'),
     import('@podwire/podlet/kubernetes'),
   ]);
-  const client = new KubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''));
+  const client = new KubernetesClient(await loadKubeconfig(settings.kubeconfig ?? ''), {
+    onTrouble: (message) => log.warn({}, message),
+  });
   const node = settings.nodeName;
   let tellRefusal: Parameters<KubernetesSide['onRefusal']>[0] = () => undefined;
   const statuses = kubernetes.createStatusWriter({

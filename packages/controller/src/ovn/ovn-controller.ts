@@ -103,7 +103,8 @@ export async function runOvnController(
   signal: AbortSignal,
 ): Promise<void> {
   const { log, clock } = options;
-  const kubernetes = access && new KubernetesClient(access);
+  const onTrouble = (message: string): void => log.warn({}, message);
+  const kubernetes = access && new KubernetesClient(access, { onTrouble });
   try {
     const store = await openStore(spec, { log, clock });
     try {
