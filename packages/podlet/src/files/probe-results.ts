@@ -57,13 +57,16 @@ export function withProbeResults(
   const keep = (pod: Pod, status: PodStatus): void => {
     const { uid } = pod.metadata;
     const text = JSON.stringify(readEarlierResults(status));
-    if ((written.get(uid) ?? '[]') === text) return;
+    // A pod that ends needs no results: none is written beside the removal of its directory.
+    if (text === '[]' || written.get(uid) === text) return;
     written.set(uid, text);
     locks
       .withKey(uid, undefined, () => write(pod, text))
-      .catch((error: unknown) =>
-        onProblem(`results of probes of pod ${podName(pod)} cannot be kept: ${describeError(error)}`),
-      );
+      .catch((error: unknown) => {
+        // The next status tries again.
+        written.delete(uid);
+        onProblem(`results of probes of pod ${podName(pod)} cannot be kept: ${describeError(error)}`);
+      });
   };
   return {
     ...sink,

@@ -45,76 +45,113 @@ const firstPause = 200;
 const longestPause = 30_000;
 
 export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
-  const stop = new AbortController();
-  const pending = new Map<string, Pending>();
-  const busy = new Map<string, Promise<void>>();
-  /** Refused ones, waiting without blocking others. */
-  const resting = new Map<string, Promise<void>>();
-  const refusals = trackRefusals(options.onRefusal);
-  const { width = 4 } = options;
-
-  const pump = (): void => {
-    for (const [uid, job] of pending) {
-      if (busy.size >= width || stop.signal.aborted) return;
-      if (busy.has(uid) || resting.has(uid)) continue;
-      pending.delete(uid);
-      const done = carryOut(options, job, stop.signal)
-        .then(() => refusals.end(job.pod))
-        .catch(async (error: unknown) => {
-          if (stop.signal.aborted) return;
-          options.onTrouble(
-            `the status of pod ${podName(job.pod)} could not be written: ${describeError(error)}`,
-          );
-          const rested = rest(uid, job);
-          if (isRefusal(error)) {
-            resting.set(uid, rested);
-            refusals.note(job.pod, describeError(error));
-          }
-          // All are waiting for the server then, and not all of them have to ask for it.
-          else await rested;
-        })
-        .finally(() => {
-          busy.delete(uid);
-          pump();
-        });
-      busy.set(uid, done);
-    }
-  };
-  const rest = async (uid: string, job: Pending): Promise<void> => {
-    await options.clock.sleep(job.pause, stop.signal).catch(() => undefined);
-    resting.delete(uid);
-    const newer = pending.get(uid);
-    pending.set(uid, mergeJobs({ ...job, pause: Math.min(job.pause * 2, longestPause) }, newer));
-    pump();
-  };
-  const add = (job: Pending): void => {
-    const { uid } = job.pod.metadata;
-    pending.set(uid, mergeJobs(pending.get(uid), job));
-    pump();
-  };
+  const queue = new StatusQueue(options);
   return {
-    statusChanged: (pod, status) => add({ pod, status, remove: false, pause: firstPause }),
+    statusChanged: (pod, status) => queue.add({ pod, status, remove: false, pause: firstPause }),
     terminated: (pod) =>
-      add({ pod, remove: pod.metadata.deletionTimestamp !== undefined, pause: firstPause }),
-    close: async () => {
-      stop.abort(new Error('the status writer stops'));
-      await Promise.all([...busy.values(), ...resting.values()]);
-    },
+      queue.add({ pod, remove: pod.metadata.deletionTimestamp !== undefined, pause: firstPause }),
+    close: () => queue.close(),
   };
 }
 
-/** Reports each refusal, and once that the status of the pod is taken again. */
-function trackRefusals(report: StatusWriterOptions['onRefusal'] = () => undefined) {
-  const refused = new Set<string>();
-  return {
-    note(pod: Pod, message: string): void {
-      refused.add(pod.metadata.uid);
-      report(pod, message);
-    },
-    end(pod: Pod): void {
-      if (refused.delete(pod.metadata.uid)) report(pod, undefined);
-    },
-  };
+class StatusQueue {
+  readonly #options: StatusWriterOptions;
+  readonly #stop = new AbortController();
+  readonly #pending = new Map<string, Pending>();
+  readonly #busy = new Map<string, Promise<void>>();
+  /** Refused as a whole, waiting without blocking others. */
+  readonly #resting = new Map<string, Promise<void>>();
+  /** Written without what the server refuses: the whole is tried again now and then, and with each new status. */
+  readonly #partial = new Map<string, Pending>();
+  readonly #retries = new Map<string, Promise<void>>();
+  readonly #refused = new Set<string>();
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+  }
+
+  add(job: Pending): void {
+    const { uid } = job.pod.metadata;
+    this.#pending.set(uid, mergeJobs(this.#pending.get(uid), job));
+    this.#pump();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the status writer stops'));
+    await Promise.all([this.#busy, this.#resting, this.#retries].flatMap((each) => [...each.values()]));
+  }
+
+  #pump(): void {
+    const { width = 4 } = this.#options;
+    for (const [uid, job] of this.#pending) {
+      if (this.#busy.size >= width || this.#stop.signal.aborted) return;
+      if (this.#busy.has(uid) || this.#resting.has(uid)) continue;
+      this.#pending.delete(uid);
+      this.#partial.delete(uid);
+      const done = this.#write(uid, job).finally(() => {
+        this.#busy.delete(uid);
+        this.#pump();
+      });
+      this.#busy.set(uid, done);
+    }
+  }
+
+  async #write(uid: string, job: Pending): Promise<void> {
+    try {
+      const refusal = await carryOut(this.#options, job, this.#stop.signal);
+      if (refusal === undefined) this.#noteTaken(job.pod);
+      else this.#retryPart(uid, job, refusal);
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      const rested = this.#rest(uid, job);
+      if (isRefusal(error)) {
+        this.#resting.set(uid, rested);
+        this.#noteRefusal(job.pod, error);
+        return;
+      }
+      this.#reportTrouble(job.pod, error);
+      // All are waiting for the server then, and not all of them have to ask for it.
+      await rested;
+    }
+  }
+
+  async #rest(uid: string, job: Pending): Promise<void> {
+    await this.#options.clock.sleep(job.pause, this.#stop.signal).catch(() => undefined);
+    this.#resting.delete(uid);
+    const newer = this.#pending.get(uid);
+    this.#pending.set(uid, mergeJobs({ ...job, pause: Math.min(job.pause * 2, longestPause) }, newer));
+    this.#pump();
+  }
+
+  #retryPart(uid: string, job: Pending, refusal: KubernetesError): void {
+    this.#noteRefusal(job.pod, refusal);
+    this.#partial.set(uid, job);
+    if (!this.#retries.has(uid)) this.#retries.set(uid, this.#retryLater(uid));
+  }
+
+  async #retryLater(uid: string): Promise<void> {
+    await this.#options.clock.sleep(longestPause, this.#stop.signal).catch(() => undefined);
+    this.#retries.delete(uid);
+    const job = this.#partial.get(uid);
+    // A newer status is about to try it by itself.
+    if (job !== undefined && !this.#pending.has(uid)) this.add(job);
+  }
+
+  #noteRefusal(pod: Pod, error: unknown): void {
+    this.#reportTrouble(pod, error);
+    this.#refused.add(pod.metadata.uid);
+    this.#options.onRefusal?.(pod, describeError(error));
+  }
+
+  #noteTaken(pod: Pod): void {
+    if (this.#refused.delete(pod.metadata.uid)) this.#options.onRefusal?.(pod, undefined);
+  }
+
+  #reportTrouble(pod: Pod, error: unknown): void {
+    this.#options.onTrouble(
+      `the status of pod ${podName(pod)} could not be written: ${describeError(error)}`,
+    );
+  }
 }
 
 /** True if the server refuses this pod only. */
@@ -134,18 +171,22 @@ function mergeJobs(older: Pending | undefined, newer: Pending | undefined): Pend
   };
 }
 
-async function carryOut(options: StatusWriterOptions, job: Pending, signal: AbortSignal): Promise<void> {
-  const { pod, status, remove } = job;
+/** @returns what the server said of fields that it has refused; all else is done. @throws any other error */
+async function carryOut(
+  options: StatusWriterOptions,
+  { pod, status, remove }: Pending,
+  signal: AbortSignal,
+): Promise<KubernetesError | undefined> {
   try {
-    // A status that is refused is no reason to keep the object of a pod that is gone.
     const refusal = status === undefined ? undefined : await writeStatus(options, pod, status, signal);
-    if (remove) {
-      const body = { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } };
-      await options.client.request('DELETE', objectOf(pod), { signal, body });
-    } else if (refusal !== undefined) throw refusal;
+    // A status that is refused is no reason to keep the object of a pod that is gone.
+    if (!remove) return refusal;
+    const body = { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } };
+    await options.client.request('DELETE', objectOf(pod), { signal, body });
+    return undefined;
   } catch (error) {
     // Gone, or a new pod of that name: either way there is nothing to be written any more.
-    if (isAboutAnother(error)) return;
+    if (isAboutAnother(error)) return undefined;
     throw error;
   }
 }
@@ -154,7 +195,7 @@ function objectOf({ metadata: { namespace, name } }: Pod): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }
 
-/** @returns what the server said of fields that it has refused; the others are written. @throws any other error */
+/** @returns as {@link carryOut} */
 async function writeStatus(
   { client, runtimeName }: Pick<StatusWriterOptions, 'client' | 'runtimeName'>,
   pod: Pod,
@@ -178,7 +219,7 @@ async function writeStatus(
 
 /**
  * One field that the server does not take would keep it from all others, and the pod Pending for ever: those are written without it.
- * @returns as {@link writeStatus}
+ * @returns as {@link carryOut}
  */
 async function writeAccepted(
   status: Readonly<Record<string, unknown>>,

@@ -42,9 +42,12 @@ const patience = 1_000;
  */
 export function leaveEndToServer(socket: Socket, stream: Socket): void {
   const end = (): void => hangUp(socket);
+  const timer = setTimeout(end, patience);
+  socket.once('close', () => clearTimeout(timer));
   stream.on('error', end);
   stream.once('end', end);
-  stream.setTimeout(patience, end);
+  // Whatever comes behind the answer, or behind the part of it that is read, might never end.
+  stream.once('data', end);
   stream.resume();
 }
 

@@ -175,10 +175,13 @@ type Header = readonly [name: string, value: string];
 
 /** Small letters; the connection's own headers have no place in HTTP/2 (RFC 9113, 8.2.2). */
 function formatHeaders(url: URL, headers: readonly Header[]): OutgoingHttpHeaders {
-  const formatted: Record<string, string[]> = {};
-  for (const [name, value] of headers) (formatted[name.toLowerCase()] ??= []).push(value);
-  const { host: [authority] = [url.host], ...rest } = formatted;
-  const own = Object.entries(rest).filter(([name]) => !ofConnections.includes(name));
+  const formatted = new Map<string, string[]>();
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    formatted.set(key, [...(formatted.get(key) ?? []), value]);
+  }
+  const [authority = url.host] = formatted.get('host') ?? [];
+  const own = [...formatted].filter(([name]) => name !== 'host' && !ofConnections.includes(name));
   return {
     ':method': 'GET',
     ':path': `${url.pathname}${url.search}`,

@@ -44,11 +44,10 @@ describe('results of probes', () => {
     await expect.poll(() => textOf(file)).toContain('"ready":true');
     const kept = [{ name: 'main', containerId: 'c1', started: true, ready: true }];
     expect(await loadProbeResults({ root })).toEqual(new Map([['a', kept]]));
-    sink.statusChanged(
-      pod,
-      statusWith({ state: { terminated: { exitCode: 1, reason: 'Error', containerID: 'c1' } } }),
-    );
-    await expect.poll(() => textOf(file)).toBe('[]');
+    const ended = { terminated: { exitCode: 1, reason: 'Error', containerID: 'c1' } };
+    sink.statusChanged(pod, statusWith({ state: ended }));
+    sink.statusChanged(pod, statusWith({ containerID: 'c2' }));
+    await expect.poll(() => textOf(file)).toContain('"c2"');
   });
 
   it('are handed on to the sink behind', () => {

@@ -12,6 +12,12 @@ const clock = {
   sleep: (_milliseconds: number, signal: AbortSignal) => delay(1, undefined, { signal }),
 };
 
+/** Its pauses do not end. */
+const endless: typeof clock = {
+  ...clock,
+  sleep: (_, signal) => delay(2 ** 30, undefined, { signal }),
+};
+
 async function open(more: { clock?: typeof clock; width?: number } = {}) {
   const server = new FakeApiServer();
   onTestFinished(() => server.close());
@@ -134,10 +140,6 @@ test('of many statuses the latest is written, after a failure too', async () => 
 });
 
 test('a pod whose status is refused keeps no other one waiting', async () => {
-  const endless: typeof clock = {
-    ...clock,
-    sleep: (_, signal) => delay(2 ** 30, undefined, { signal }),
-  };
   const { server, writer, troubles, pod } = await open({ clock: endless, width: 1 });
   server.failures.push(422);
   writer.statusChanged(pod('bad'), status('Running'));
@@ -153,7 +155,7 @@ describe('a field that the server refuses', () => {
     server.asked.filter(isPatch).map(({ body }) => Object.keys((body as { status: object }).status));
 
   test('is left out, and the rest is written', async () => {
-    const { server, writer, pod, refusals } = await open();
+    const { server, writer, pod, refusals, troubles } = await open();
     server.words = words;
     server.failures.push(422);
     writer.statusChanged(pod('web'), status('Running'));
@@ -161,6 +163,19 @@ describe('a field that the server refuses', () => {
     const [first = [], second = []] = statusesOf(server);
     expect(first.filter((name) => !second.includes(name))).toEqual(['podIPs', 'podIP']);
     await expect.poll(() => refusals).toEqual([`web: ${words}`, 'web: taken again']);
+    expect(troubles).toHaveLength(1);
+  });
+
+  test('keeps no later status waiting', async () => {
+    const { server, writer, pod } = await open({ clock: endless });
+    server.words = words;
+    server.failures.push(422);
+    const web = pod('web');
+    writer.statusChanged(web, status('Running'));
+    await server.until(() => statusesOf(server).length === 2);
+    writer.statusChanged(web, status('Failed'));
+    await server.until(() => statusesOf(server).length === 3);
+    expect(server.asked.filter(isPatch).at(-1)).toMatchObject({ body: { status: { phase: 'Failed' } } });
   });
 
   test('does not keep the object of a pod that is gone', async () => {

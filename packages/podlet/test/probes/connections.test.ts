@@ -1,5 +1,6 @@
 /** How probes end their connections, and what they speak on them. */
 import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { ProbeAction } from '@podwire/pod-spec';
 import { performProbe } from '../../src/probes/perform.js';
@@ -75,6 +76,32 @@ describe('connections of probes', () => {
   });
 });
 
+describe('an answer that goes on behind what a probe reads', () => {
+  const endless = (socket: Socket): void => {
+    const timer = setInterval(() => socket.write('more'), 10);
+    socket.once('close', () => clearInterval(timer));
+  };
+
+  test.each([
+    ['behind its length', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ['in a body without end', `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(20_000)}`],
+  ])('%s does not keep the connection', async (_, head) => {
+    const { port } = await servers.tcp((socket) => {
+      socket.write(head);
+      endless(socket);
+    });
+    for (let time = 0; time < 3; time++)
+      expect(await look(get(port, 'HTTP'))).toMatchObject({ result: 'success' });
+    await expect.poll(() => countConnections(port)).toBe(0);
+  });
+
+  test('that never comes to an end is left after a second', async () => {
+    const { port } = await servers.tcp((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+    expect(await look(get(port, 'HTTP'))).toMatchObject({ result: 'success' });
+    await expect.poll(() => countConnections(port)).toBe(0);
+  });
+});
+
 describe('HTTP/2 over TLS', () => {
   test('asks a server that speaks nothing else, with the headers of the manifest', async () => {
     const seen: object[] = [];
@@ -96,6 +123,13 @@ describe('HTTP/2 over TLS', () => {
       }),
     ]);
     expect(seen[0]).not.toHaveProperty('connection');
+  });
+
+  test('takes headers whose names are those of every object', async () => {
+    const { port } = await servers.http2((_, response) => response.end(), identity);
+    const httpHeaders = ['constructor', '__proto__'].map((name) => ({ name, value: '1' }));
+    const action = { httpGet: { path: '/', port, scheme: 'HTTPS' as const, httpHeaders } };
+    expect(await look(action)).toMatchObject({ result: 'success' });
   });
 
   test('follows redirects and decides by the last status', async () => {
