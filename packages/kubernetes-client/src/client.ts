@@ -4,7 +4,7 @@ import { splitLines } from '@podwire/local-api';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { compact, deadlineSignal } from '@podwire/platform';
-import { errors, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.js';
 
 /** An error response of the API server. */
@@ -96,9 +96,10 @@ export class KubernetesClient {
   async *watch<T>(path: string, options: WatchOptions): AsyncGenerator<T> {
     const { replaced } = this.#connection;
     const signal = AbortSignal.any([options.signal, replaced.signal]);
-    const body = await this.#send('GET', path, { ...options, signal }, this.#watchSilence);
-    options.onOpen?.();
+    let body: Dispatcher.ResponseData['body'] | undefined;
     try {
+      body = await this.#send('GET', path, { ...options, signal }, this.#watchSilence);
+      options.onOpen?.();
       for await (const line of splitLines(body as AsyncIterable<Buffer>))
         if (line !== '') yield JSON.parse(line) as T;
     } catch (error) {
@@ -108,7 +109,7 @@ export class KubernetesClient {
       const seconds = this.#watchSilence / 1000;
       throw new Error(`the API server has said nothing for ${seconds} s`, { cause: error });
     } finally {
-      body.on('error', () => undefined).destroy();
+      body?.on('error', () => undefined).destroy();
     }
   }
 
@@ -124,7 +125,8 @@ export class KubernetesClient {
     const { access } = this.#connection;
     try {
       const renewed = await access.renew!(AbortSignal.timeout(requestDeadline));
-      if (!isDeepStrictEqual(identityOf(renewed), identityOf(access))) this.#replace(renewed);
+      if (isDeepStrictEqual(identityOf(renewed), identityOf(access))) this.#connection.access = renewed;
+      else this.#replace(renewed);
       this.#trouble = undefined;
     } catch (error) {
       const message = describeError(error);
@@ -147,8 +149,9 @@ export class KubernetesClient {
 
   async #send(verb: Verb, path: string, options: RequestOptions, bodyTimeout = 0) {
     const { signal, query, body, contentType = 'application/json' } = options;
-    const { access, base, pool } = this.#connection;
-    const token = await access.token?.(signal);
+    const token = await this.#connection.access.token?.(signal);
+    // Only now: the credentials may have been renewed while a token was asked for.
+    const { base, pool } = this.#connection;
     const response = await pool.request({
       method: verb,
       path: base + path + formatQuery(query),
@@ -168,7 +171,7 @@ export class KubernetesClient {
 }
 
 interface Connection {
-  readonly access: ClusterAccess;
+  access: ClusterAccess;
   /** Behind a proxy of several clusters (Rancher) a server has a path of its own. */
   readonly base: string;
   readonly pool: Pool;

@@ -68,17 +68,29 @@ type User = z.output<typeof user>;
  */
 export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
   const programs = new Map<string, RunProgram>();
-  const load = async (): Promise<ClusterAccess> => ({
-    ...(await readAccess(file, context, programs)),
-    renew: load,
+  const renew = async (): Promise<ClusterAccess> => ({
+    ...(await readAccess(file, context, (exec) => programOf(file, exec, programs))),
+    renew,
   });
-  return load();
+  // A program that fails now is tried again with the first request, which says why; one that fails later changes nothing.
+  const lenient = (exec: ExecPlugin): RunProgram => orNothing(programOf(file, exec, programs));
+  return { ...(await readAccess(file, context, lenient)), renew };
+}
+
+/** The first call may fail without a word. */
+function orNothing(run: RunProgram): RunProgram {
+  let isFirst = true;
+  return async (signal) => {
+    if (!isFirst) return run(signal);
+    isFirst = false;
+    return run(signal).catch(() => ({}));
+  };
 }
 
 async function readAccess(
   file: string,
   context: string | undefined,
-  programs: Map<string, RunProgram>,
+  findProgram: FindProgram,
 ): Promise<ClusterAccess> {
   const read = kubeconfig.safeParse(await readYaml(file));
   if (!read.success) throw invalid(file, describeIssues(read.error));
@@ -93,7 +105,7 @@ async function readAccess(
     server: it.server.replace(/\/+$/, ''),
     verify: !it['insecure-skip-tls-verify'],
     ...compact({ authority, serverName }),
-    ...(await identify(file, who, programs)),
+    ...(await identify(file, who, findProgram)),
   };
 }
 
@@ -116,7 +128,7 @@ function find<T extends { readonly name: string }>(
 async function identify(
   file: string,
   who: User,
-  programs: Map<string, RunProgram>,
+  findProgram: FindProgram,
 ): Promise<Pick<ClusterAccess, 'certificate' | 'token'>> {
   const cert = await readPem(file, who['client-certificate-data'], who['client-certificate']);
   const key = await readPem(file, who['client-key-data'], who['client-key']);
@@ -129,11 +141,10 @@ async function identify(
     return compact({ certificate: own, token: () => readToken(resolveFrom(file, tokenFile)) });
   if (token !== undefined) return compact({ certificate: own, token: () => Promise.resolve(token) });
   if (exec === undefined) return compact({ certificate: own });
-  const run = programOf(file, exec, programs);
-  // A program that fails now is tried again with the first request, which says why.
-  const found = await run(AbortSignal.timeout(programDeadline)).catch(() => undefined);
+  const run = findProgram(exec);
+  const found = await run(AbortSignal.timeout(programDeadline));
   return compact({
-    certificate: found?.certificate ?? own,
+    certificate: found.certificate ?? own,
     token: async (signal: AbortSignal) => (await run(signal)).token,
   });
 }
@@ -147,7 +158,9 @@ interface Credential {
   readonly certificate?: NonNullable<ClusterAccess['certificate']>;
 }
 
+type ExecPlugin = z.output<typeof execPlugin>;
 type RunProgram = (signal: AbortSignal) => Promise<Credential>;
+type FindProgram = (exec: ExecPlugin) => RunProgram;
 
 /** Milliseconds. */
 const programDeadline = 30_000;
@@ -177,11 +190,7 @@ const credential = z.object({
 });
 
 /** A credential is kept until a minute before it expires, also when the kubeconfig is read again. */
-function programOf(
-  file: string,
-  exec: z.output<typeof execPlugin>,
-  programs: Map<string, RunProgram>,
-): RunProgram {
+function programOf(file: string, exec: ExecPlugin, programs: Map<string, RunProgram>): RunProgram {
   const key = JSON.stringify(exec);
   const known = programs.get(key);
   if (known !== undefined) return known;
@@ -209,7 +218,7 @@ function programOf(
 /** @throws PodwireError CONFIG_INVALID with the program and what is wrong with its answer, in a sentence */
 async function runProgram(
   file: string,
-  { command, args, env }: z.output<typeof execPlugin>,
+  { command, args, env }: ExecPlugin,
   signal: AbortSignal,
 ): Promise<z.output<typeof credential>['status']> {
   const more = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));

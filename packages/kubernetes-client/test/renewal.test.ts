@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KubernetesClient } from '../src/client.js';
 import { loadKubeconfig } from '../src/kubeconfig.js';
+import { FakeApiServer } from '../src/testing/fake-api-server.js';
 
 const live = new AbortController().signal;
 
@@ -156,6 +157,23 @@ describe('a client certificate that is renewed in place', () => {
   });
 });
 
+describe('a token', () => {
+  it('that changes in the kubeconfig is used from then on', async () => {
+    const server = new FakeApiServer();
+    onTestFinished(() => server.close());
+    const authority = new Authority();
+    const url = await server.start();
+    const client = await open(writeKubeconfig(authority, url, { token: 'old' }));
+    const tokens = async (): Promise<unknown> => {
+      await client.request('GET', '/api/v1/pods', { signal: live });
+      return server.asked.at(-1)!.authorization;
+    };
+    expect(await tokens()).toBe('Bearer old');
+    writeKubeconfig(authority, url, { token: 'new' });
+    await expect.poll(tokens).toBe('Bearer new');
+  });
+});
+
 describe('a program that answers for the user', () => {
   const printing = (authority: Authority, text: string): object => {
     fs.writeFileSync(authority.at('answer'), text);
@@ -179,6 +197,22 @@ describe('a program that answers for the user', () => {
     await expect.poll(() => askName(client)).toBe('two');
     printing(authority, answer('three', '2999-01-01T00:00:00Z'));
     await expect.poll(() => askName(client)).toBe('two');
+  });
+
+  it('may fail for a moment: the certificate from before stays', async () => {
+    const authority = new Authority();
+    const { url } = await serve(authority);
+    const { key, cert } = authority.sign('one', 'one');
+    const status = { clientCertificateData: cert, clientKeyData: key };
+    const expirationTimestamp = new Date(Date.now() + 30_000).toISOString();
+    const answer = JSON.stringify({ status: { ...status, expirationTimestamp } });
+    const troubles: string[] = [];
+    const client = await open(writeKubeconfig(authority, url, printing(authority, answer)), troubles);
+    expect(await askName(client)).toBe('one');
+    printing(authority, 'nothing');
+    await expect.poll(() => troubles).toHaveLength(1);
+    printing(authority, answer);
+    expect(await askName(client)).toBe('one');
   });
 
   it.each([
