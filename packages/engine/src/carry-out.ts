@@ -70,7 +70,7 @@ export async function carryThrough(
     const mayGoOn = step.action === 'remove' && sessions.of(step.batch.backend).startsRemovals;
     if (!mayGoOn) await finish(number, step, async () => callBackend(context, sessions, step));
     else {
-      const rest = await startRemoval(context, sessions, step.batch);
+      const rest = await startRemoval(context, sessions, step.batch, options);
       started.push(async () => finish(number, step, rest));
     }
   }
@@ -219,14 +219,20 @@ async function removeBatch(context: EngineContext, sessions: Sessions, batch: Ba
   return withoutAbsent(context, batch, await session.remove(batch));
 }
 
-/** @returns how to wait for its end; it may not have begun */
-async function startRemoval(context: EngineContext, sessions: Sessions, batch: Batch): Promise<Call> {
+/** @returns how to wait for its end; it may not have begun @throws what costs more than the call */
+async function startRemoval(
+  context: EngineContext,
+  sessions: Sessions,
+  batch: Batch,
+  { costsOneCall = () => true }: Pick<ThroughOptions, 'costsOneCall'>,
+): Promise<Call> {
   const session = sessions.of(batch.backend);
   try {
     if (!(await session.reaches(batch.place))) return () => Promise.resolve([]);
     const wait = await session.startRemoval(batch);
     return async () => withoutAbsent(context, batch, await wait());
   } catch (error) {
+    if (!costsOneCall(error)) throw error;
     const failures = batch.resources.map((resource) => ({ resource, error }));
     return () => Promise.resolve(failures);
   }

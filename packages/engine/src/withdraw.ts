@@ -16,7 +16,7 @@ export interface Unrepaired {
 /**
  * Removes resources of an owner that must not stand without one that could not be repaired; see `Kind.onlyWith`. What could
  * not be looked at is taken for what it was.
- * @returns those of them that were as wanted, with the error of what they lack
+ * @returns those that could not be removed, and the others that were as wanted, with the error of what they lack
  */
 export async function withdraw(
   context: EngineContext,
@@ -40,6 +40,7 @@ export async function withdraw(
     return key !== undefined && isThere ? [{ resource, error: lacking.get(key) }] : [];
   });
   const remove = going.map(({ resource }) => resource);
-  await carryThrough(context, sessions, planChange(kinds, { remove }, single).steps, options);
-  return going.filter(({ resource }) => !states.has(resource));
+  const left = await carryThrough(context, sessions, planChange(kinds, { remove }, single).steps, options);
+  const isLeft = new Set(left.map(({ resource }) => resource));
+  return [...left, ...going.filter(({ resource }) => !states.has(resource) && !isLeft.has(resource))];
 }

@@ -49,6 +49,7 @@ const lamp: Kind<Lamp> = {
 let states: Map<string, 'right' | 'wrong'>;
 let isTaken: boolean;
 let isSilent: boolean;
+let isStuck: boolean;
 
 const repair = (resources: readonly Resource[]): Failure[] =>
   resources.flatMap((resource): Failure[] => {
@@ -65,6 +66,8 @@ const openBackend = (): Backend => ({
     create: async ({ resources }) => Promise.resolve(repair(resources)),
     repair: async ({ resources }) => Promise.resolve(repair(resources)),
     remove: async ({ resources }) => {
+      if (isStuck)
+        return Promise.resolve(resources.map((resource) => ({ resource, error: new Error('stuck') })));
       for (const { kind } of resources) states.delete(kind);
       return Promise.resolve([]);
     },
@@ -96,7 +99,7 @@ const reconcile = async (): Promise<string[]> =>
 
 beforeEach(async () => {
   states = new Map();
-  [isTaken, isSilent] = [false, false];
+  [isTaken, isSilent, isStuck] = [false, false, false];
   engine = createEngine({ backends: [openBackend()] });
   await engine.apply(pod, call());
 });
@@ -107,6 +110,16 @@ test('a resource goes when the one that it must not stand without cannot be repa
   expect(await reconcile()).toEqual(['socket failed', 'lamp failed']);
   expect(states.has('lamp')).toBe(false);
   expect(await reconcile()).toEqual(['socket failed', 'lamp failed']);
+});
+
+test('one that cannot be removed is reported with the error of that', async () => {
+  states.set('socket', 'wrong');
+  [isTaken, isStuck] = [true, true];
+  const changes = await engine.reconcile([pod], call());
+  expect(changes.map(({ what, error }) => [what, String(error)])).toEqual([
+    ['socket', expect.stringContaining('taken') as string],
+    ['lamp', expect.stringContaining('stuck') as string],
+  ]);
 });
 
 test('it goes also where its own content differs', async () => {

@@ -200,8 +200,9 @@ export class OvnLoop {
     const { access, kubernetes } = this.#options;
     const networks = this.#memory.networks();
     const changes = planner.planStatuses(networks, access.clock.now());
-    kubernetes?.noteLabels(planner.nodeLabels(networks));
     await this.#write({ changes, answers: [] }, signal);
+    // Behind the write: one who was succeeded has failed at it.
+    kubernetes?.noteLabels(planner.nodeLabels(networks));
   }
 
   /** Brings the planner, and the facts of the network, to what is in memory. @returns the planner */
