@@ -1,4 +1,5 @@
 /** Applies what the cluster has for this node to its networks and facts: pools, blocks, its tunnel addresses. */
+import { isDeepStrictEqual } from 'node:util';
 import { containsPrefix, type Family, parsePrefix } from '@podwire/addresses';
 import { machineLabel, type Node } from '@podwire/cluster-state';
 import type { Need, NodeAddressing } from '@podwire/cluster-ipam';
@@ -11,7 +12,7 @@ import { readScopeState } from '../node/model-scopes.js';
 import type { ClusterFacts } from '../node/node.js';
 import type { ClusterPools } from './cluster-pools.js';
 import type { FollowingParts, MemberOptions } from './contract.js';
-import { type Identity, saveIdentity, type TunnelAddresses, viewTunnel } from './identity.js';
+import { type AddressPair, type Identity, saveIdentity, viewTunnel } from './identity.js';
 import type { OthersAddresses } from './others-addresses.js';
 import type { Registration } from './registration.js';
 import { adoptTunnel, chooseTunnel, tunnelOwners } from './tunnel.js';
@@ -102,8 +103,12 @@ export class ClusterFollower {
   /** @throws PodwireError AGENT_NOT_READY */
   discoverUnderlay(host: HostView): void {
     const { world, config } = this.#options;
-    const found = chooseUnderlay(host, world.readAddresses(), config.address);
+    const { addresses: earlier } = this.#identity;
+    const found = chooseUnderlay(host, world.readAddresses(), config.address, earlier);
     if (JSON.stringify(found) !== JSON.stringify(this.#underlay)) this.#underlay = found;
+    const { ipv4, ipv6 } = found;
+    const addresses = compact({ ipv4, ipv6 });
+    if (!isDeepStrictEqual(addresses, earlier)) this.#identity = { ...this.#identity, addresses };
   }
 
   /** Takes the tunnel addresses of an earlier life before any address is allocated. Once. */
@@ -205,12 +210,12 @@ export class ClusterFollower {
       this.#saved = this.#identity;
       this.#problems.delete(ownProblem);
     } catch (err) {
-      log.error({ err }, 'the tunnel addresses could not be saved; a restart may choose others');
+      log.error({ err }, 'the addresses of the node could not be saved; a restart may choose others');
       this.#problems.set(ownProblem, `RECORD_IO: ${describeError(err)}`);
     }
   }
 
-  #noteTunnel(before: TunnelAddresses, now: TunnelAddresses): void {
+  #noteTunnel(before: AddressPair, now: AddressPair): void {
     const { addressing, world } = this.#options;
     for (const [family, key] of [[4, 'ipv4'] as const, [6, 'ipv6'] as const]) {
       const [old, address] = [before[key], now[key]];

@@ -8,14 +8,17 @@ import { readJson, type StateFiles } from './state-files.js';
 
 const fileName = 'node.json';
 
+const addressPair = z.object({ ipv4: z.string().optional(), ipv6: z.string().optional() });
+
 const schema = z.object({
   version: z.literal(1),
   node: z.string(),
   instance: z.string().min(1).max(64),
-  tunnel: z.object({ ipv4: z.string().optional(), ipv6: z.string().optional() }),
+  tunnel: addressPair,
+  addresses: addressPair.default({}),
 });
 
-export interface TunnelAddresses {
+export interface AddressPair {
   readonly ipv4?: string;
   readonly ipv6?: string;
 }
@@ -25,7 +28,9 @@ export interface Identity {
   /** Two agents of one name have different ones. */
   readonly instance: string;
   /** Of the node's end of tunnels. */
-  readonly tunnel: TunnelAddresses;
+  readonly tunnel: AddressPair;
+  /** Where other nodes reach it, ADDRESS/LENGTH: kept as long as the node has them. */
+  readonly addresses: AddressPair;
 }
 
 /**
@@ -45,14 +50,13 @@ export function openIdentity(
   }
   const found = schema.safeParse(readJson(files, fileName));
   if (found.success && found.data.node === node) return withoutVersion(found.data);
-  const identity = { node, instance: Buffer.from(random(16)).toString('hex'), tunnel: {} };
+  const identity = { node, instance: Buffer.from(random(16)).toString('hex'), tunnel: {}, addresses: {} };
   saveIdentity(files, identity);
   return identity;
 }
 
-function withoutVersion({ node, instance, tunnel: { ipv4, ipv6 } }: z.output<typeof schema>): Identity {
-  const tunnel = compact({ ipv4, ipv6 });
-  return { node, instance, tunnel };
+function withoutVersion({ node, instance, tunnel, addresses }: z.output<typeof schema>): Identity {
+  return { node, instance, tunnel: compact(tunnel), addresses: compact(addresses) };
 }
 
 /** @throws PodwireError RECORD_IO */

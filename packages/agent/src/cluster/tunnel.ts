@@ -7,10 +7,10 @@ import { containsAddress, parseAddress, parsePrefix } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
 import type { Need } from '@podwire/cluster-ipam';
 import type { Network } from '../networks.js';
-import type { TunnelAddresses } from './identity.js';
+import type { AddressPair } from './identity.js';
 
 export const tunnelOwners: Readonly<Record<Family, string>> = { 4: 'node:tunnel4', 6: 'node:tunnel6' };
-const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof TunnelAddresses>;
+const keys = { 4: 'ipv4', 6: 'ipv6' } as const satisfies Record<Family, keyof AddressPair>;
 
 /** Pools of the network that go through tunnels, by name, also those that hand nothing out any more. */
 const tunnelled = ({ view, model }: Network, family: Family): string[] =>
@@ -25,7 +25,7 @@ function usable(network: Network, family: Family): string[] {
 }
 
 /** Takes over the addresses of an earlier life before they are given to another endpoint. */
-export function adoptTunnel(networks: readonly Network[], tunnel: TunnelAddresses, now: number): void {
+export function adoptTunnel(networks: readonly Network[], tunnel: AddressPair, now: number): void {
   for (const family of [4, 6] as const) {
     const address = tunnel[keys[family]];
     const network = address === undefined ? undefined : networks.find((each) => holds(each, address));
@@ -45,7 +45,7 @@ export interface NodeSpace {
 }
 
 export interface TunnelOutcome {
-  readonly tunnel: TunnelAddresses;
+  readonly tunnel: AddressPair;
   /** Resources that must be provided before the addresses are complete. */
   readonly needs: readonly Need[];
 }
@@ -56,7 +56,7 @@ export interface TunnelOutcome {
  */
 export function chooseTunnel(
   networks: readonly Network[],
-  tunnel: TunnelAddresses,
+  tunnel: AddressPair,
   { own, families }: NodeSpace,
 ): TunnelOutcome {
   const chosen: { ipv4?: string; ipv6?: string } = {};

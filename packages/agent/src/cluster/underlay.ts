@@ -1,6 +1,7 @@
 /** Where other nodes reach this one. */
 import { addressBits, type Family, familyOf, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
+import { isOfContainers } from '@podwire/linux';
 import type { UnderlayView } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { findUplinks, type HostLink, type HostView } from '../node/host-view.js';
@@ -18,15 +19,18 @@ export interface LinkAddress {
 }
 
 type Wanted = string | readonly string[] | undefined;
+type Earlier = Pick<UnderlayView, 'ipv4' | 'ipv6'>;
 
 /**
  * The underlay as the configuration wants it: the named addresses, or those of the named link; else those of the uplink.
+ * @param earlier the node's addresses so far: they stay as long as the link has them, whatever the kernel lists first
  * @throws PodwireError AGENT_NOT_READY when the host has no such address (yet)
  */
 export function chooseUnderlay(
   host: HostView,
   addresses: readonly LinkAddress[],
   wanted: Wanted,
+  earlier: Earlier = {},
 ): UnderlayView {
   const names = typeof wanted === 'string' ? [wanted] : (wanted ?? []);
   const usable = addresses.filter(({ global, passing }) => global && !passing);
@@ -34,19 +38,20 @@ export function chooseUnderlay(
   const link =
     host.links.find(({ uplink }) => uplink !== undefined && uplink === names[0]) ??
     host.links.find(({ name }) => name === names[0]);
-  if (link !== undefined) return underlayOf(link, usable);
+  if (link !== undefined) return underlayOf(link, usable, earlier);
   if (names.length > 0) return namedUnderlay(host, addresses, names);
-  return defaultUnderlay(host, usable);
+  return defaultUnderlay(host, usable, earlier);
 }
 
 /** Without a default route: the one link that other machines can be behind. */
-function defaultUnderlay(host: HostView, usable: readonly LinkAddress[]): UnderlayView {
+function defaultUnderlay(host: HostView, usable: readonly LinkAddress[], earlier: Earlier): UnderlayView {
   const uplinks = findUplinks(host);
   const others = host.links.filter(
     ({ index, up, loopback, own }) => up && !loopback && !own && usable.some(({ link }) => link === index),
   );
-  const candidates = uplinks.length > 0 ? uplinks : others;
-  if (candidates.length === 1 || uplinks.length > 1) return underlayOf(candidates[0]!, usable);
+  const own = others.filter(({ name }) => !isOfContainers(name));
+  const candidates = [uplinks, own, others].find(({ length }) => length > 0) ?? [];
+  if (candidates.length === 1 || uplinks.length > 1) return underlayOf(candidates[0]!, usable, earlier);
   const names = candidates.map(({ name }) => name).join(', ');
   const why = candidates.length === 0 ? 'no interface has a global address' : `it may be any of ${names}`;
   throw notReady(
@@ -54,10 +59,20 @@ function defaultUnderlay(host: HostView, usable: readonly LinkAddress[]): Underl
   );
 }
 
-function underlayOf(link: HostLink, usable: readonly LinkAddress[]): UnderlayView {
-  const first = (family: Family): string | undefined =>
-    usable.find(({ link: index, address }) => index === link.index && familyOf(address) === family)?.address;
-  return view(link, first(4), first(6));
+function underlayOf(link: HostLink, usable: readonly LinkAddress[], earlier: Earlier): UnderlayView {
+  const listed = usable.filter(({ link: index }) => index === link.index).map(({ address }) => address);
+  return view(link, chooseOf(4, listed, earlier.ipv4), chooseOf(6, listed, earlier.ipv6));
+}
+
+/** An address of its own length is one that moves between nodes, most of the time, and says nothing of a segment. */
+function chooseOf(
+  family: Family,
+  listed: readonly string[],
+  earlier: string | undefined,
+): string | undefined {
+  const candidates = listed.filter((address) => familyOf(address) === family);
+  if (earlier !== undefined && candidates.includes(earlier)) return earlier;
+  return candidates.find((address) => !address.endsWith(`/${addressBits(family)}`)) ?? candidates[0];
 }
 
 /** The configured address is taken, whatever the kernel reports; a prefix length of its own describes the segment. */

@@ -24,7 +24,11 @@ describe('the identity of a node', () => {
     const first = openIdentity(files, 'n1', random);
     const mac = '66:00:00:00:00:01';
     expect(viewTunnel(first, mac)).toBeUndefined();
-    saveIdentity(files, { ...first, tunnel: { ipv6: 'fd00::1' } });
+    saveIdentity(files, { ...first, tunnel: { ipv6: 'fd00::1' }, addresses: { ipv4: '192.0.2.1/24' } });
+    expect(openIdentity(files, 'n1', random).addresses).toEqual({ ipv4: '192.0.2.1/24' });
+    const { addresses: _, ...before } = first;
+    files.write('node.json', JSON.stringify({ version: 1, ...before, tunnel: { ipv6: 'fd00::1' } }));
+    expect(openIdentity(files, 'n1', random)).toMatchObject({ instance: first.instance, addresses: {} });
     expect(viewTunnel(openIdentity(files, 'n1', random), mac)).toMatchObject({ ipv6: 'fd00::1' });
   });
 

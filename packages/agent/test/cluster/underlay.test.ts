@@ -57,6 +57,42 @@ describe('the underlay', () => {
     });
   });
 
+  test('an address of its own length is taken only where there is no other, whatever the kernel lists first', () => {
+    const [virtual4, virtual6] = [address(2, '192.0.2.100/32'), address(2, 'fd00:10:1::100/128')];
+    expect(chooseUnderlay(host, [virtual4, virtual6, ...addresses], undefined)).toMatchObject({
+      ipv4: '192.0.2.2/24',
+      ipv6: '2001:db8::2/64',
+    });
+    expect(chooseUnderlay(host, [virtual4, virtual6], undefined)).toMatchObject({
+      ipv4: '192.0.2.100/32',
+      ipv6: 'fd00:10:1::100/128',
+    });
+  });
+
+  test('the addresses so far stay as long as the link has them and they do not pass', () => {
+    const earlier = { ipv4: '192.0.2.3/24', ipv6: '2001:db8::2/64' };
+    const choose = (listed: readonly LinkAddress[]) => chooseUnderlay(host, listed, undefined, earlier);
+    expect(choose([address(2, '2001:db8::1/64'), ...addresses])).toMatchObject(earlier);
+    const without = addresses.filter(({ address: text }) => text !== earlier.ipv4);
+    expect(choose(without)).toMatchObject({ ipv4: '192.0.2.2/24', ipv6: earlier.ipv6 });
+    const deprecated = addresses.map((each) =>
+      each.address === earlier.ipv6 ? { ...each, passing: true } : each,
+    );
+    expect(choose([...deprecated, address(2, '2001:db8::3/64')])).toMatchObject({
+      ipv4: earlier.ipv4,
+      ipv6: '2001:db8::3/64',
+    });
+  });
+
+  test('without a default route: links of containers are passed over', () => {
+    const links = [...host.links.slice(0, 2), link(5, 'docker0'), link(6, 'nodelocaldns')];
+    const more = [address(5, '172.17.0.1/16'), address(6, '169.254.20.10/32')];
+    const alone = { ...host, links, defaultRoutes: [] };
+    expect(chooseUnderlay(alone, [...more, ...addresses.slice(0, 6)], undefined)).toMatchObject({
+      link: 'eth0',
+    });
+  });
+
   test('a link by name, an address, an address with a length of its own, one of each family', () => {
     expect(chooseUnderlay(host, addresses, 'eth1')).toEqual({
       link: 'eth1',

@@ -4,6 +4,7 @@ import os from 'node:os';
 import { firstOfEachFamily } from '@podwire/addresses';
 import type { CgroupLocation } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
+import { isOfContainers } from '@podwire/linux';
 import { compact, readIfExists } from '@podwire/platform';
 import { parseResolvConf } from '../runtime-config/dns.js';
 
@@ -110,10 +111,6 @@ export function nodeAddresses(interfaces: ReturnType<typeof os.networkInterfaces
 
 function isLinkLocal(address: string): boolean {
   return address.startsWith('169.254.') || /^fe[89ab]/i.test(address);
-}
-
-function isOfContainers(name: string): boolean {
-  return /^(docker|br-|cni|virbr|podman|lxc|kube-|podwire-)/.test(name);
 }
 
 export interface ResolvConfPlaces {

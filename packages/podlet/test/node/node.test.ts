@@ -17,6 +17,7 @@ test('addresses of the node are IPv4 first, without those that only this machine
   const interfaces = {
     lo: [entry('127.0.0.1', true), entry('::1', true)],
     docker0: [entry('172.17.0.1')],
+    'br-0123456789ab': [entry('172.18.0.1')],
     'podwire-vx': [entry('10.128.0.1')],
     eth0: [entry('2001:db8::5'), entry('fe80::1'), entry('192.0.2.5')],
     eth1: [entry('169.254.3.4'), entry('198.51.100.5')],
