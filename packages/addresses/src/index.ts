@@ -15,6 +15,7 @@ export {
   parseAddress,
   tryParseAddress,
 } from './address.js';
+export { isOfContainers, type Interfaces, nodeAddresses } from './node-addresses.js';
 export {
   containsAddress,
   containsPrefix,

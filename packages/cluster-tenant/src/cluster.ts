@@ -51,6 +51,7 @@ export class Cluster implements ClusterView {
   constructor(changes: Iterable<Change> = []) {
     for (const free of [this.vlans, this.vnis, this.localVlans, this.groupIds]) free.take(0);
     this.apply(changes);
+    this.#groupCursor = this.#highestGroup() + 1;
   }
 
   get global(): Global | undefined {
@@ -93,6 +94,9 @@ export class Cluster implements ClusterView {
     const table = this.#tables[type] as Map<string, Entries[T]>;
     const before = table.get(key);
     if (before !== undefined) this.#note(type, key, before, false);
+    else if (type === 'endpointGroup' && value !== undefined)
+      // A group that only changes moves nothing: ids behind its own, freed lately, would not rest.
+      this.#groupCursor = (value as Entries['endpointGroup']).id + 1;
     if (value === undefined) table.delete(key);
     else {
       table.set(key, value as Entries[T]);
@@ -107,7 +111,7 @@ export class Cluster implements ClusterView {
       return this.#uses.get(network)?.noteReservation(key, address, isThere);
     }
     if (type === 'network') this.#noteNetwork(key, value as NetworkEntry, isThere);
-    if (type === 'endpointGroup') this.#noteGroup((value as Entries['endpointGroup']).id, isThere);
+    if (type === 'endpointGroup') mark(this.groupIds, (value as Entries['endpointGroup']).id, isThere);
     const object: { type: ObjectType; key: string } = { type, key };
     for (const reference of referencesOf(object.type, value as never))
       this.#noteReference(object, reference, isThere);
@@ -127,9 +131,11 @@ export class Cluster implements ClusterView {
     }
   }
 
-  #noteGroup(id: number, isThere: boolean): void {
-    mark(this.groupIds, id, isThere);
-    if (isThere) this.#groupCursor = id + 1;
+  /** The id that was handed out last is not stored: behind the highest are those that have rested longest. */
+  #highestGroup(): number {
+    let highest = 0;
+    for (const { id } of this.#tables.endpointGroup.values()) highest = Math.max(highest, id);
+    return highest;
   }
 
   #noteEndpoint(endpoint: Endpoint, isThere: boolean): void {

@@ -56,6 +56,35 @@ describe('an endpoint', () => {
     expect(bench.cluster.table('endpoint').size).toBe(1);
   });
 
+  test('of another tenant that comes to the same id is not changed', () => {
+    const bench = createBench();
+    for (const tenantName of ['b', 'b-c']) {
+      bench.put('tenants', tenantName, { tenantName });
+      bench.network({ tenantName, networkName: 'a' });
+    }
+    bench.endpoint('d', { tenant: 'b-c', network: 'a' });
+    const update = { Tenant: 'b', Network: 'a', EndpointID: 'c-d', Event: 'start', ContainerID: 'abc' };
+    expect(refusalOf(() => bench.call('updateEndpoint', update))).toBe(
+      'OBJECT_UNKNOWN there is no endpoint a.b-c-d',
+    );
+    expect(bench.cluster.table('endpoint').get('a.b-c-d')).toMatchObject({ containerId: '' });
+  });
+
+  test('that is there is found by any text of its addresses', () => {
+    const bench = createBench({ ipv6Subnet: '2001:db8::/64' });
+    const first = bench.endpoint('c1', { address6: '2001:DB8:0::5' });
+    expect(first.ipv6Address).toBe('2001:db8::5');
+    expect(bench.endpoint('c1', { address6: '2001:DB8:0::5' })).toEqual(first);
+    expect(refusalOf(() => bench.endpoint('c1', { address6: '2001:DB8::6' }))).toContain(
+      'ConfigEP.IPv6Address differs',
+    );
+    bench.network({ networkName: 'db', subnet: '10.2.0.0/16' });
+    bench.endpoint('c2', { network: 'db' });
+    expect(refusalOf(() => bench.endpoint('c2', { network: 'db', address6: '::' }))).toContain(
+      'ConfigEP.IPv6Address differs from that of the endpoint which is there, none',
+    );
+  });
+
   test('that is not there is deleted already', () => {
     const answer = createBench().call('deleteEndpoint', deleteOf('c1'));
     expect(answer).toMatchObject({ EndpointConfig: { id: '', ipAddress: '' } });
@@ -154,6 +183,8 @@ describe('an endpoint', () => {
     expect(bench.cluster.table('endpoint').get('web.default-c1')).toMatchObject({
       ...{ labels, containerId: 'abc', epCommonName: 'shop-1', ipAddress: '10.1.1.1' },
     });
+    bench.call('updateEndpoint', { ...said, Labels: { tier: 'web' } });
+    expect(bench.cluster.table('endpoint').get('web.default-c1')?.labels).toEqual({ tier: 'web' });
     expect(refusalOf(() => bench.call('updateEndpoint', { ...update, EndpointID: 'c2' }))).toContain(
       'OBJECT_UNKNOWN there is no endpoint web.default-c2',
     );

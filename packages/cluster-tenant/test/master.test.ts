@@ -209,6 +209,20 @@ describe('another master', () => {
     expect(await setup.read('state/nets')).toEqual({});
   });
 
+  test('holds off the one whose claim is gone also where its request changes nothing', async () => {
+    const setup = new Setup();
+    const fence = await setup.store.put(leaderKey, '10.0.0.1:9999');
+    const first = setup.open(setup.store, [{ key: leaderKey, expect: fence }]);
+    await first.write((cluster) => planStart(cluster, {}));
+    const putPolicy = (): Promise<unknown> =>
+      put(first, 'policys', 'default:p', { tenantName: 'default', policyName: 'p' });
+    await putPolicy();
+    expect(await codeOf(putPolicy())).toBe('done');
+    await setup.store.put(leaderKey, '10.0.0.2:9999');
+    await setup.store.delete('/contiv.io/obj/modeldb/policy/default:p');
+    expect(await codeOf(putPolicy())).toBe('STORE_CONFLICT');
+  });
+
   test('puts right what does not follow from the objects', async () => {
     const setup = new Setup();
     const master = await setup.start();
@@ -256,6 +270,24 @@ describe('another master', () => {
     expect(failure).toMatchObject({ code: 'OBJECT_INVALID' });
     expect((failure as Error).message).toContain(`${key} ${words}`);
   });
+});
+
+test('an object that the store cannot hold with its links is full, and nothing is stored', async () => {
+  const server = createMemoryServer({ clock, limits: { valueBytes: 2_000 } });
+  const store = server.connect();
+  const lost = new AbortController().signal;
+  const master = new TenantMaster({ store, guard: [], deadline: 5_000, log: silentLog, lost });
+  await master.write((cluster) => planStart(cluster, {}));
+  const putPolicy = (policyName: string): Promise<unknown> =>
+    put(master, 'policys', `default:${policyName}`, { tenantName: 'default', policyName });
+  let count = 0;
+  while ((await codeOf(putPolicy(`p${count}`))) === 'done') count++;
+  expect(count).toBeGreaterThan(10);
+  const { revision } = server;
+  const failure = await putPolicy('q').catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'TENANT_EXHAUSTED' });
+  expect((failure as Error).message).toContain('/contiv.io/obj/modeldb/tenant/default: with its links');
+  expect(server.revision).toBe(revision);
 });
 
 describe('a store that fails', () => {

@@ -1,5 +1,6 @@
 /** Plans: what is handed out, what may change, what may go. */
 import { describe, expect, test } from 'vitest';
+import { Cluster } from '../src/index.js';
 import { Bench, type Fields, networkOf, refusalOf } from './support.js';
 
 const tagsOf = (bench: Bench, key: string) => bench.cluster.table('network').get(key)?.tags;
@@ -62,6 +63,22 @@ describe('networks', () => {
     bench.network({ tenantName: 'blue' });
   });
 
+  test('hand out no gateway of another network of their tenant', () => {
+    const bench = new Bench();
+    bench.put('tenants', 'blue', { tenantName: 'blue' });
+    const first = { networkName: 'r1', subnet: '10.9.1.10-10.9.1.20/24', gateway: '10.9.1.30' };
+    const second = { networkName: 'r2', subnet: '10.9.1.25-10.9.1.40/24' };
+    bench.network(first);
+    expect(refusalOf(() => bench.network(second))).toBe(
+      'TENANT_CONFLICT network default:r2: subnet has the gateway of network default:r1, 10.9.1.30',
+    );
+    bench.network({ ...second, tenantName: 'blue' });
+    expect(refusalOf(() => bench.network({ ...first, tenantName: 'blue' }))).toBe(
+      'TENANT_CONFLICT network blue:r1: gateway is an address of network blue:r2, 10.9.1.25-10.9.1.40/24',
+    );
+    bench.network({ ...second, subnet: '10.9.1.31-10.9.1.40/24', gateway: '10.9.1.30' });
+  });
+
   test('cannot change, and are no change when they are asked for again', () => {
     const bench = new Bench();
     const before = bench.network({});
@@ -107,6 +124,24 @@ describe('groups', () => {
     expect([idOf('a'), idOf('b')]).toEqual([1, 2]);
     bench.delete('endpointGroups', 'default:b');
     expect(idOf('c')).toBe(3);
+    // One that is put again moves nothing.
+    bench.delete('endpointGroups', 'default:c');
+    expect([idOf('a'), idOf('d')]).toEqual([1, 4]);
+  });
+
+  test('have ids behind the highest after a restart, in whatever order they are read', () => {
+    const bench = new Bench();
+    bench.network({});
+    for (const groupName of ['z', 'y', 'x', 'a']) bench.group({ groupName });
+    bench.delete('endpointGroups', 'default:y');
+    const entries = [...bench.cluster.table('endpointGroup')].toSorted();
+    const restarted = new Cluster([
+      ...[...bench.cluster.table('network')].map(
+        ([key, value]) => ({ type: 'network', key, value }) as const,
+      ),
+      ...entries.map(([key, value]) => ({ type: 'endpointGroup', key, value }) as const),
+    ]);
+    expect(restarted.groupCursor).toBe(5);
   });
 
   test('have 16 bits, and begin at 1 again behind the last', () => {

@@ -41,7 +41,8 @@ export const modelErrors = {
     cni: 7,
   },
   TENANT_EXHAUSTED: {
-    meaning: 'No address, VLAN, VNI or group id is free in the model tenant.',
+    meaning:
+      'No address, VLAN, VNI or group id is free in the model tenant, or an object has more links than the store holds.',
     cni: 11,
   },
   UPLINK_NOT_MOVED: {

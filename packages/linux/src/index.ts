@@ -14,7 +14,6 @@ export { errnoName, SystemError } from './errno.js';
 export { hasIpv6 } from './ipv6.js';
 export { type LinkFeatureName, readLinkFeature, switchLinkFeature } from './link-features.js';
 export { bringLinkUp } from './link-flags.js';
-export { isOfContainers } from './link-names.js';
 export { connectLocalhost } from './localhost.js';
 export {
   bind,

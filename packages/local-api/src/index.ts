@@ -11,6 +11,7 @@ export {
   serveOnPort,
   serveOnSocket,
 } from './server.js';
+export { type ByteBudget, createByteBudget } from './byte-budget.js';
 export { readBytes, stopServers } from './http-parts.js';
 export {
   type CallerWatch,

@@ -1,7 +1,13 @@
 /** Where other nodes reach this one. */
-import { addressBits, type Family, familyOf, formatAddress, parseInterfaceAddress } from '@podwire/addresses';
+import {
+  addressBits,
+  type Family,
+  familyOf,
+  formatAddress,
+  isOfContainers,
+  parseInterfaceAddress,
+} from '@podwire/addresses';
 import { PodwireError } from '@podwire/errors';
-import { isOfContainers } from '@podwire/linux';
 import type { UnderlayView } from '@podwire/network-contract';
 import { compact } from '@podwire/platform';
 import { findUplinks, type HostLink, type HostView } from '../node/host-view.js';

@@ -2,17 +2,10 @@
 import net, { type Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
 import type { PeerCredentials } from '@podwire/linux';
-import { listenDurably, type DurableListener } from '@podwire/local-api';
+import { type ByteBudget, createByteBudget, listenDurably, type DurableListener } from '@podwire/local-api';
 import { compact } from '@podwire/platform';
 import type { Log } from '../log.js';
-import {
-  type ByteBudget,
-  createByteBudget,
-  type GiveAnswer,
-  giveAnswer,
-  receive,
-  type Received,
-} from './connection.js';
+import { type GiveAnswer, giveAnswer, receive, type Received } from './connection.js';
 
 /** Answers one request by calling `answer` once. Must not reject. */
 export type RequestHandler = (received: Received, answer: GiveAnswer) => Promise<void>;

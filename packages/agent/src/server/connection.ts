@@ -1,6 +1,7 @@
 /** One connection of a plugin: receives the whole request, gives one answer, ends. */
 import type { Socket } from 'node:net';
 import { PodwireError } from '@podwire/errors';
+import type { ByteBudget } from '@podwire/local-api';
 import { decodeRequest, encodeAnswer, maxRequestBytes, type PluginRequest } from './framing.js';
 
 /** Takes the request, or says why there is none. */
@@ -8,25 +9,6 @@ export type Received = { readonly request: PluginRequest } | { readonly error: P
 
 /** Gives the answer to the plugin and ends the connection. @throws PodwireError CALLER_GONE when the plugin does not take it */
 export type GiveAnswer = (ok: boolean, body: string) => Promise<void>;
-
-/** Memory that the requests of all connections share. */
-export interface ByteBudget {
-  /** @returns whether there was room */
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
-}
-
-export function createByteBudget(limit: number): ByteBudget {
-  let taken = 0;
-  return {
-    take: (bytes) => {
-      if (taken + bytes > limit) return false;
-      taken += bytes;
-      return true;
-    },
-    giveBack: (bytes) => void (taken -= bytes),
-  };
-}
 
 export interface ConnectionOptions {
   /** Milliseconds for the request to arrive, and again for the answer to be taken. */

@@ -1,6 +1,6 @@
 /** The master of the model tenant, as `podwire controller --model tenant` and `podwire netmaster` start it. */
 import os from 'node:os';
-import { bracketHost } from '@podwire/addresses';
+import { bracketHost, type Interfaces, nodeAddresses } from '@podwire/addresses';
 import type { RunTenantOptions } from '@podwire/controller';
 import { PodwireError } from '@podwire/errors';
 import { compact, type Log } from '@podwire/platform';
@@ -24,7 +24,7 @@ export function readTenantWords(
   { listen, advertise, fwdmode }: TenantWords,
   flags: { readonly listen: string; readonly advertise: string; readonly fwdmode: string },
 ): MasterFields {
-  const place = readHostPort(flags.listen, listen);
+  const place = readListen(flags.listen, listen);
   const own = advertise === undefined ? defaultAdvertise(place) : readHostPort(flags.advertise, advertise);
   return {
     listen: place,
@@ -38,6 +38,13 @@ function readForwarding(flag: string, mode: string | undefined): 'bridge' | 'rou
   throw new PodwireError('CONFIG_INVALID', `${flag}: ${JSON.stringify(mode)} is neither bridge nor routing`);
 }
 
+/** `HOST:PORT`, or `:PORT` of all addresses, as in the original. @throws PodwireError CONFIG_INVALID */
+function readListen(flag: string, text: string): HostPort {
+  return text.startsWith(':') && !text.startsWith('::')
+    ? { ...readHostPort(flag, `0.0.0.0${text}`), host: '' }
+    : readHostPort(flag, text);
+}
+
 /** `HOST:PORT`, `[::1]:9999`. @throws PodwireError CONFIG_INVALID */
 export function readHostPort(flag: string, text: string): HostPort {
   const { six, name, port } =
@@ -48,12 +55,14 @@ export function readHostPort(flag: string, text: string): HostPort {
   return { host, port: Number(port) };
 }
 
-/** Others cannot ask a wildcard: they get the first address of this machine, as the original gives them. */
-function defaultAdvertise({ host, port }: HostPort): HostPort | undefined {
-  if (host !== '0.0.0.0' && host !== '::') return undefined;
-  const addresses = Object.values(os.networkInterfaces()).flatMap((each) => each ?? []);
-  const own = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
-  return { host: own?.address ?? '127.0.0.1', port };
+/** Others cannot ask a wildcard: they get an address of this machine, of IPv6 where it has no other. */
+export function defaultAdvertise(
+  { host, port }: HostPort,
+  interfaces: Interfaces = os.networkInterfaces(),
+): HostPort | undefined {
+  if (!['', '0.0.0.0', '::'].includes(host)) return undefined;
+  const [own] = nodeAddresses(interfaces).filter((each) => host !== '0.0.0.0' || !each.includes(':'));
+  return { host: own ?? '127.0.0.1', port };
 }
 
 /** Says where it listens, and what follows from that. */

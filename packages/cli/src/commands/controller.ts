@@ -2,6 +2,7 @@ import type { RunOvnOptions, RunTenantOptions } from '@podwire/controller';
 import { PodwireError } from '@podwire/errors';
 import type { ClusterAccess } from '@podwire/kubernetes-client';
 import { compact } from '@podwire/platform';
+import type { StoreSpec } from '@podwire/store';
 import { type Command, Option } from 'commander';
 import { ownVersion } from '../checkout.js';
 import { readDuration, readList } from '../cluster/arguments.js';
@@ -72,7 +73,10 @@ export function define(command: Command, io: Io): void {
     .addOption(
       new Option('--model <model>', 'also answer as the master of the model tenant').choices(['tenant']),
     )
-    .option('--listen <address>', 'HOST:PORT of the REST API of --model tenant (127.0.0.1:9999)')
+    .option(
+      '--listen <address>',
+      'HOST:PORT of the REST API of --model tenant (127.0.0.1:9999 with an embedded store)',
+    )
     .option('--advertise <address>', 'HOST:PORT where other masters and agents reach it, if not there')
     .action(() => run(command, io));
   addStore(command);
@@ -91,6 +95,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const kubernetes = await findKubernetes(options, io);
   const tenant = findTenant(options);
   const place = await requireCluster(command, io);
+  if (tenant !== undefined) requireReachable(options, place.spec);
   const [
     { runController, runOvnController, runTenantController, renderMetrics },
     { createLog },
@@ -190,6 +195,16 @@ function findTenant({ model, listen, advertise }: Options): ReturnType<typeof re
   }
   const words = { listen: listen ?? '127.0.0.1:9999', advertise };
   return readTenantWords(words, { listen: '--listen', advertise: '--advertise', fwdmode: '' });
+}
+
+/** Masters on other machines find the leader by the address in the lock. @throws PodwireError CONFIG_INVALID */
+function requireReachable({ listen, advertise }: Options, { kind }: StoreSpec): void {
+  if (listen !== undefined || advertise !== undefined || kind === 'embedded') return;
+  throw new PodwireError(
+    'CONFIG_INVALID',
+    `--listen: must be given with --model tenant on a store of ${kind}: masters on other machines cannot reach 127.0.0.1`,
+    { action: 'Give --listen HOST:PORT with an address of this machine, or --advertise as well.' },
+  );
 }
 
 /** Until all have ended; the first that fails ends the others. */

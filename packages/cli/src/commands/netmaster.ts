@@ -20,12 +20,12 @@ const flags = {
   external: {
     names: ['external-address', 'listen-url'],
     variable: 'EXTERNAL_ADDRESS',
-    help: 'HOST:PORT of the REST API (0.0.0.0:9999)',
+    help: 'HOST:PORT of the REST API, :PORT at all addresses (:9999)',
   },
   internal: {
     names: ['internal-address', 'control-url'],
     variable: 'INTERNAL_ADDRESS',
-    help: 'HOST:PORT where other masters and agents reach it (the first address of this machine)',
+    help: 'HOST:PORT where other masters and agents reach it (an address of this machine)',
   },
   fwdmode: {
     names: ['fwdmode', 'forward-mode'],
@@ -85,7 +85,7 @@ async function run(command: Command, io: Io): Promise<void> {
   const words = readWords(optionsOf(command), io.env);
   const store = await readStore(words);
   const fields = readTenantWords(
-    { listen: words.external ?? '0.0.0.0:9999', advertise: words.internal, fwdmode: words.fwdmode },
+    { listen: words.external ?? ':9999', advertise: words.internal, fwdmode: words.fwdmode },
     { listen: '--external-address', advertise: '--internal-address', fwdmode: '--fwdmode' },
   );
   const [{ runTenantController }, { createLog }, { systemClock }, os] = await Promise.all([
@@ -136,6 +136,9 @@ async function readStore({ etcd, consul }: Words): Promise<StoreSpec> {
   const list = urls.split(',');
   const hosts = list.map((url) => /^(?:https?:\/\/)?(?<host>[^/]+)\/?$/.exec(url)?.groups?.['host'] ?? url);
   const isSecure = list.every((url) => url.startsWith('https://'));
+  // One connection for all: what was asked for with TLS must not be asked without.
+  if (!isSecure && urls.includes('https://'))
+    throw invalid(`--${scheme}-endpoints: ${urls} has URLs with https:// beside others`);
   return parseStoreUrl(`${scheme}${isSecure ? 's' : ''}://${hosts.join(',')}`);
 }
 

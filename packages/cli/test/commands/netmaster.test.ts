@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isOpenToOthers, readTenantWords } from '../../src/cluster/tenant-master.js';
+import type { Interfaces } from '@podwire/addresses';
+import { defaultAdvertise, isOpenToOthers, readTenantWords } from '../../src/cluster/tenant-master.js';
 import { readWords } from '../../src/commands/netmaster.js';
 import { run } from '../support.js';
 
@@ -16,6 +17,16 @@ describe('the master of the model tenant', () => {
     [['netmaster', '--cluster-mode', 'nomad'], '--mode: "nomad" is none of docker'],
     [['netmaster', '--etcd', 'http://a', '--consul', 'http://b'], 'one store is enough'],
     [['netmaster', '--etcd', 'http://a b:1'], 'is no HOST or HOST:PORT'],
+    [
+      ['netmaster', '--etcd', 'https://a,http://b'],
+      '--etcd-endpoints: https://a,http://b has URLs with https',
+    ],
+    [['netmaster', '--consul', 'a,https://b'], '--consul-endpoints: a,https://b has URLs with https'],
+    [['netmaster', '--external-address', ':99999'], 'is no HOST:PORT'],
+    [
+      ['controller', '--store', 'etcd://127.0.0.1:1', '--model', 'tenant'],
+      '--listen: must be given with --model tenant on a store of etcd',
+    ],
     [
       ['controller', '--store', 'memory:', '--listen', '127.0.0.1:1'],
       '--listen: is for the REST API of --model',
@@ -59,7 +70,28 @@ describe('the master of the model tenant', () => {
     );
   });
 
+  test('listens at all addresses where no host is given', () => {
+    expect(readTenantWords({ listen: ':9999', advertise: '10.0.0.1:9999' }, flags)).toMatchObject({
+      listen: { host: '', port: 9999 },
+    });
+  });
+
+  test('advertises an address of no container network, and of IPv6 where there is no other', () => {
+    const entry = (address: string) => ({ address, family: address.includes(':') ? 'IPv6' : 'IPv4' });
+    const link = (...addresses: string[]) => addresses.map((each) => ({ ...entry(each), internal: false }));
+    const docker0 = link('172.17.0.1');
+    const advertised = (host: string, interfaces: Interfaces) =>
+      defaultAdvertise({ host, port: 1 }, interfaces)?.host;
+    expect(advertised('', { docker0, eth0: link('2001:db8::5', '192.0.2.5') })).toBe('192.0.2.5');
+    expect(advertised('', { docker0, eth0: link('fe80::1', '2001:db8::5') })).toBe('2001:db8::5');
+    expect(advertised('::', { eth0: link('2001:db8::5') })).toBe('2001:db8::5');
+    // Nothing listens at IPv6 then.
+    expect(advertised('0.0.0.0', { eth0: link('2001:db8::5') })).toBe('127.0.0.1');
+    expect(advertised('10.0.0.1', { eth0: link('192.0.2.5') })).toBeUndefined();
+  });
+
   test.each([
+    ['', true],
     ['127.0.0.1', false],
     ['localhost', false],
     ['::1', false],

@@ -4,21 +4,24 @@ import type { z } from 'zod';
 
 /** Limit of nesting. No request of the original has more than four levels. */
 const deepest = 16;
+/** Limit of fields and items, on all levels together: schemas take milliseconds for so many, and other requests wait. */
+const mostEntries = 4_096;
 
 /** Fields that the original adds to its answers, and its clients send back. They are derived. */
 const derived = new Set(['key', 'link-sets', 'links']);
 
 /**
  * @param subject the object or call, for messages: `network default:web`
- * @throws PodwireError REQUEST_INVALID, REQUEST_TOO_LARGE for nesting that is too deep; details: object, field
+ * @throws PodwireError REQUEST_INVALID, REQUEST_TOO_LARGE for too many levels, fields or items; details: object, field
  */
 export function readFields<T>(schema: z.ZodType<T>, subject: string, body: unknown): T {
-  if (isDeeper(body, deepest))
-    throw new PodwireError('REQUEST_TOO_LARGE', `${subject}: the body has more than ${deepest} levels`, {
+  if (!isObject(body) || Array.isArray(body))
+    throw invalidField(subject, 'body', 'must be an object in JSON');
+  const excess = findExcess(body);
+  if (excess !== undefined)
+    throw new PodwireError('REQUEST_TOO_LARGE', `${subject}: the body has more than ${excess}`, {
       action: null,
     });
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalidField(subject, 'body', 'must be an object in JSON');
   const result = schema.safeParse(withoutEmpty(body));
   if (result.success) return result.data;
   const { field, message } = describeIssue(result.error.issues[0]!);
@@ -29,10 +32,25 @@ export function readFields<T>(schema: z.ZodType<T>, subject: string, body: unkno
 export const invalidField = (object: string, field: string, message: string): PodwireError =>
   new PodwireError('REQUEST_INVALID', `${object}: ${field} ${message}`, { details: { object, field } });
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Level by level. Derived fields are thrown away, and those of a large tenant are long. */
+function findExcess(body: object): string | undefined {
+  let [level, count]: [object[], number] = [[body], 0];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === deepest) return `${deepest} levels`;
+    const below = level.flatMap(givenOf);
+    count += below.length;
+    if (count > mostEntries) return `${mostEntries} fields and items`;
+    level = below.filter(isObject);
+  }
+  return undefined;
 }
+
+const givenOf = (value: object): unknown[] =>
+  Object.keys(value)
+    .filter((field) => !derived.has(field))
+    .map((field) => value[field as never]);
 
 /** Programs in Go send the empty value of a field that is not set, and leave out fields that are empty. */
 function withoutEmpty(value: object): object {

@@ -77,6 +77,12 @@ export const inRange = ({ first, last }: HostRange, host: number): boolean => ho
 export const rangesMeet = (one: HostRange, other: HostRange): boolean =>
   one.first <= other.last && other.first <= one.last;
 
+/** True for an address of the range that is handed out. */
+export function handsOut(subnet: Subnet, address: Address): boolean {
+  const host = hostOf(subnet, address);
+  return host !== undefined && inRange(subnet.range, host);
+}
+
 /** True where one address is handed out by both. */
 export function subnetsMeet(one: Subnet, other: Subnet): boolean {
   const [own, others] = [one, other].map(({ prefix, range }) => {

@@ -1,4 +1,5 @@
 /** Endpoints come and go. */
+import { parseAddress } from '@podwire/addresses';
 import { chooseAddress, chooseAddress6, macOf } from '../allocation/addresses.js';
 import type { Change, ClusterView, Endpoint, GroupEntry, NetworkEntry, Plan } from '../contract.js';
 import { endpointId, groupId, keyIn, networkId, networkKey, reservationKey } from '../keys.js';
@@ -78,9 +79,14 @@ function requireEqual(
   if (before.netID !== networkId(config)) throw there('NetworkName', before.netID);
   if ((group?.id ?? 0) !== before.endpointGroupId) throw there('ServiceName', before.endpointGroupKey);
   const { IPAddress = before.ipAddress, IPv6Address = before.ipv6Address } = ConfigEP;
-  if (IPAddress !== before.ipAddress) throw there('ConfigEP.IPAddress', before.ipAddress);
-  if (IPv6Address !== before.ipv6Address) throw there('ConfigEP.IPv6Address', before.ipv6Address);
+  if (!isSameAddress(IPAddress, before.ipAddress)) throw there('ConfigEP.IPAddress', before.ipAddress);
+  if (!isSameAddress(IPv6Address, before.ipv6Address))
+    throw there('ConfigEP.IPv6Address', before.ipv6Address);
 }
+
+/** One address of IPv6 has many texts, and the endpoint has the shortest. An endpoint without IPv6 has an empty text. */
+const isSameAddress = (one: string, other: string): boolean =>
+  one === other || (other !== '' && parseAddress(one).value === parseAddress(other).value);
 
 interface EndpointParts {
   readonly id: string;
@@ -145,10 +151,10 @@ export function planUpdateEndpoint(cluster: ClusterView, request: UpdateEndpoint
   const netId = findNetworkId(cluster, request);
   const id = endpointId(netId, request.EndpointID);
   const before = cluster.table('endpoint').get(id);
-  if (before === undefined) throw unknownObject(`endpoint ${id}`);
+  if (before === undefined || before.netID !== netId) throw unknownObject(`endpoint ${id}`);
   const value: Endpoint = {
     ...before,
-    labels: { ...before.labels, ...request.Labels },
+    labels: request.Labels ?? {},
     containerId: request.ContainerID ?? '',
     epCommonName: request.EPCommonName ?? '',
   };

@@ -1,5 +1,5 @@
 /** Creates and changes objects. Pure: each plan is of one look at the cluster. */
-import { overlaps } from '@podwire/addresses';
+import { overlaps, parseAddress } from '@podwire/addresses';
 import type {
   AppProfile,
   ClusterView,
@@ -13,7 +13,7 @@ import type {
 import { chooseGroupId } from '../allocation/group-ids.js';
 import { chooseTags } from '../allocation/tags.js';
 import { groupKey, keyIn, networkId, networkKey } from '../keys.js';
-import { parseSubnet, parseSubnet6, subnetsMeet } from '../objects/subnet.js';
+import { handsOut, parseSubnet, parseSubnet6, subnetsMeet } from '../objects/subnet.js';
 import { conflict, unknownObject } from '../problems.js';
 import { requirePool } from './pools.js';
 import { fieldsOf, objectPlan, requireNamed, requireSame } from './shared.js';
@@ -61,10 +61,18 @@ function requireFreeName(cluster: ClusterView, network: Network): void {
 function requireApart(object: string, network: Network, other: Network): void {
   if (subnetsMeet(parseSubnet(network.subnet), parseSubnet(other.subnet)))
     throw conflict(object, 'subnet', `overlaps that of network ${networkKey(other)}, ${other.subnet}`);
+  if (isHandedOut(network.gateway, other))
+    throw conflict(object, 'gateway', `is an address of network ${networkKey(other)}, ${other.subnet}`);
+  if (isHandedOut(other.gateway, network))
+    throw conflict(object, 'subnet', `has the gateway of network ${networkKey(other)}, ${other.gateway}`);
   const [own6, other6] = [network.ipv6Subnet, other.ipv6Subnet];
   if (own6 !== undefined && other6 !== undefined && overlaps(parseSubnet6(own6), parseSubnet6(other6)))
     throw conflict(object, 'ipv6Subnet', `overlaps that of network ${networkKey(other)}, ${other6}`);
 }
+
+/** Ranges may lie side by side in one prefix, and a gateway outside of its own: an endpoint must not get it. */
+const isHandedOut = (gateway: string | undefined, { subnet }: Network): boolean =>
+  gateway !== undefined && handsOut(parseSubnet(subnet), parseAddress(gateway));
 
 /** Of a group policies and the netprofile may change: a field that is not given is taken away, as in the original. */
 export function putGroup(cluster: ClusterView, group: EndpointGroup): Plan {

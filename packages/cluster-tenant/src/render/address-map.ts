@@ -1,7 +1,7 @@
 /** Which addresses of a network are taken, as the original writes it. */
 import { parseAddress } from '@podwire/addresses';
 import { poolsOf } from '../allocation/addresses.js';
-import type { ClusterView, Network } from '../contract.js';
+import type { ClusterView, FreeSet, Network } from '../contract.js';
 import { networkKey } from '../keys.js';
 import { addressOf, hostOf, type HostRange, inRange, parseSubnet, type Subnet } from '../objects/subnet.js';
 
@@ -74,18 +74,30 @@ export const availableIn = (subnet: Subnet, taken: Taken, range: HostRange): Hos
 
 /**
  * The bits as the original's library writes a set: how many there are, in 8 bytes, then words of 8 bytes, lowest bits
- * last, all in base64 for URLs. Set are those taken, and those outside the range.
+ * last, all in base64 for URLs.
+ * @param closed places that are set beside those that are taken
  */
-function encodeBits({ size }: Subnet, isTaken: (host: number) => boolean): string {
+function encodeBits({ size }: Subnet, free: FreeSet, closed: readonly HostRange[]): string {
   if (size > mostBits) return '';
   const bytes = Buffer.alloc(8 + Math.ceil(size / 64) * 8);
   bytes.writeBigUInt64BE(BigInt(size));
-  for (let host = 0; host < size; host++) {
-    const inWord = 7 - ((host >> 3) & 7);
-    if (isTaken(host)) bytes[8 + (host >> 6) * 8 + inWord]! |= 1 << (host & 7);
-  }
+  for (let host = 0; host < size; host++) if (!free.isFree(host)) setBit(bytes, host);
+  // Merged, each place is set once, however many groups have a pool: every endpoint pays for this.
+  for (const { first, last } of mergeRanges(closed))
+    for (let host = first; host <= last; host++) setBit(bytes, host);
   return toUrlBase64(bytes);
 }
+
+function setBit(bytes: Buffer, host: number): void {
+  const inWord = 7 - ((host >> 3) & 7);
+  bytes[8 + (host >> 6) * 8 + inWord]! |= 1 << (host & 7);
+}
+
+/** Places of a subnet in front of a range, and behind it. */
+const outsideOf = ({ size }: Subnet, { first, last }: HostRange): HostRange[] => [
+  { first: 0, last: first - 1 },
+  { first: last + 1, last: size - 1 },
+];
 
 const toUrlBase64 = (bytes: Buffer): string =>
   bytes.toString('base64url').padEnd(Math.ceil(bytes.length / 3) * 4, '=');
@@ -98,14 +110,12 @@ export function encodeNetworkMap(cluster: ClusterView, network: Network): string
   const subnet = parseSubnet(network.subnet);
   const pools = [...poolsOf(cluster, network).values()];
   const { free } = cluster.use(networkKey(network));
-  return encodeBits(
-    subnet,
-    (host) => !free.isFree(host) || !inRange(subnet.range, host) || pools.some((pool) => inRange(pool, host)),
-  );
+  return encodeBits(subnet, free, [...outsideOf(subnet, subnet.range), ...pools]);
 }
 
 /** The map of a group's pool, in the network that it is of. */
 export function encodePoolMap(cluster: ClusterView, network: Network, pool: HostRange): string {
+  const subnet = parseSubnet(network.subnet);
   const { free } = cluster.use(networkKey(network));
-  return encodeBits(parseSubnet(network.subnet), (host) => !inRange(pool, host) || !free.isFree(host));
+  return encodeBits(subnet, free, outsideOf(subnet, pool));
 }

@@ -17,6 +17,12 @@ export interface MasterOptions {
   readonly lost: AbortSignal;
 }
 
+const leadsNoMore = (cause: Error): PodwireError =>
+  new PodwireError('STORE_UNAVAILABLE', 'this master leads no more', {
+    cause,
+    action: 'Try again: another master leads as soon as it has the lock in the store.',
+  });
+
 /**
  * Keeps the state in memory between requests. A write that fails leaves it unknown what is stored; it is read again then, before
  * the next request.
@@ -72,6 +78,8 @@ export class TenantMaster {
       withDeadline(lost, deadline, work, {
         reason: () =>
           new PodwireError('DEADLINE_EXCEEDED', `the store has not answered within ${deadline} ms`),
+        // The lock goes with a reason of its own, which says nothing to a caller.
+        outerReason: leadsNoMore,
       }),
     );
   }

@@ -3,6 +3,7 @@ import { PodwireError } from '@podwire/errors';
 import type { Condition, Store, Write } from '@podwire/store';
 import type { Change, ClusterView, EntryType, ObjectType } from '../contract.js';
 import { keyOfGroup } from '../cluster.js';
+import { exhausted } from '../problems.js';
 import { referencesOf } from '../references.js';
 import { itemsOf } from './layout.js';
 import type { Snapshot, StoredText } from './read.js';
@@ -17,7 +18,8 @@ export interface WriteOptions {
 /**
  * Makes the changes in the snapshot and in the store: in one transaction, unless there are more than one holds. Then the
  * objects go first, and what follows from them behind; a new leader makes up for what is missing.
- * @throws PodwireError STORE_CONFLICT when another writer was there, STORE_UNAVAILABLE; the snapshot is of no use then
+ * @throws PodwireError STORE_CONFLICT when another writer was there, or another one leads, STORE_UNAVAILABLE, and
+ * TENANT_EXHAUSTED for an object that no item of the store can hold; the snapshot is of no use then
  */
 export async function writeChanges(
   { cluster, stored }: Snapshot,
@@ -27,7 +29,11 @@ export async function writeChanges(
   const before = affectedBy(cluster, changes);
   cluster.apply(changes);
   const named = [...changes, ...before, ...affectedBy(cluster, changes)];
-  await writeItems(stored, writesFor(cluster, stored, named), options);
+  const writes = writesFor(cluster, stored, named);
+  requireRoom(writes, options.store);
+  // An object that is put as it is comes as a change all the same, and without a write no condition would be checked.
+  if (writes.length === 0) await requireClaim(options);
+  else await writeItems(stored, writes, options);
 }
 
 /**
@@ -112,6 +118,18 @@ function writesFor(
     }
   }
   return [...writes.values()];
+}
+
+/** Objects grow with those that name them: a tenant lists its networks, groups and policies. */
+function requireRoom(writes: readonly Write[], { limits }: WriteOptions['store']): void {
+  for (const write of writes) {
+    if (write.op === 'delete' || Buffer.byteLength(write.value) <= limits.valueBytes) continue;
+    throw exhausted(
+      write.key,
+      `with its links it has more than the ${limits.valueBytes} bytes that an item of the store holds`,
+      'Delete objects that name it, or spread them over several tenants.',
+    );
+  }
 }
 
 async function writeItems(

@@ -9,7 +9,7 @@ export interface TenantControllerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the REST API listens. */
+  /** Where the REST API listens; an empty host is all addresses. */
   readonly listen: { readonly host: string; readonly port: number };
   /** `HOST:PORT` where other masters and agents reach it; where it listens, by default. */
   readonly advertise?: string;

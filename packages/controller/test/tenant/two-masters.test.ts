@@ -3,7 +3,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { leaderKey } from '@podwire/cluster-tenant';
-import { ask, askLeader, Masters } from './masters.js';
+import type { MemoryFaults } from '@podwire/store/memory';
+import { ask, askLeader, Masters, type RunningMaster } from './masters.js';
 
 const beds: Masters[] = [];
 
@@ -35,11 +36,11 @@ test('one that does not lead answers as the leader does', async () => {
   expect(made.headers.get('content-type')).toBe('application/json');
   expect(await namesAt(first.url)).toEqual(['blue', 'default']);
   expect(await namesAt(second.url)).toEqual(['blue', 'default']);
-  const wrong = await ask(`${second.url}/api/v1/tenants/red/`, 'PUT', { tenantName: 'blue' });
+  const wrong = await askLeader(`${second.url}/api/v1/tenants/red/`, 'PUT', { tenantName: 'blue' });
   expect(wrong).toMatchObject({ status: 400, text: 'tenant red: key must be that of the fields, blue\n' });
   expect(wrong.headers.get('podwire-code')).toBe('REQUEST_INVALID');
   const json = { 'Content-Type': 'text/plain' };
-  expect((await ask(`${second.url}/plugin/createEndpoint`, 'POST', '{}', json)).status).toBe(415);
+  expect((await askLeader(`${second.url}/plugin/createEndpoint`, 'POST', '{}', json)).status).toBe(415);
 });
 
 test('another one leads when the leader ends, and goes on with what is there', async () => {
@@ -54,18 +55,52 @@ test('another one leads when the leader ends, and goes on with what is there', a
   expect(await namesAt(third.url)).toEqual(['blue', 'default', 'red']);
 });
 
-test('one whose lock is taken away writes nothing more', async () => {
+test('one whose lock is taken away writes nothing more, even before it knows', async () => {
   const bed = createBed();
-  const first = await bed.start();
+  const faults: MemoryFaults = {};
+  const first = await bed.start({ store: bed.server.connect(faults), ttl: 30_000 });
   await putTenant(first.url, 'blue');
+  faults.latency = ({ operation }) => (operation === 'watch' ? 60_000 : 0);
   const store = bed.server.connect();
   await store.delete(leaderKey);
   await store.put(leaderKey, '127.0.0.1:1');
   const { revision } = bed.server;
   const answer = await ask(`${first.url}/api/v1/tenants/red/`, 'PUT', { tenantName: 'red' });
   expect(answer.status).toBe(503);
+  expect(answer.headers.get('podwire-code')).toBe('STORE_CONFLICT');
   expect(bed.server.revision).toBe(revision);
   expect((await store.list('/contiv.io/obj/modeldb/tenant/')).items).toHaveLength(2);
+});
+
+test.each([
+  ['is stopped', (_bed: Masters, master: RunningMaster) => master.stop()],
+  ['loses its lock', (bed: Masters) => bed.server.connect().delete(leaderKey)],
+])('a request under way when the leader %s is to be tried again', async (_, end) => {
+  const bed = createBed();
+  const faults: MemoryFaults = {};
+  const master = await bed.start({ store: bed.server.connect(faults), ttl: 30_000 });
+  await putTenant(master.url, 'blue');
+  const asked = new Promise<void>((resolve) => {
+    faults.latency = ({ operation }) => {
+      if (operation !== 'transact') return 0;
+      resolve();
+      return 60_000;
+    };
+  });
+  const answer = ask(`${master.url}/api/v1/tenants/red/`, 'PUT', { tenantName: 'red' });
+  await asked;
+  await end(bed, master);
+  expect(await answer).toMatchObject({
+    status: 503,
+    text: expect.stringMatching(/^this master leads no more/) as unknown,
+  });
+  expect((await answer).headers.get('podwire-code')).toBe('STORE_UNAVAILABLE');
+});
+
+test('one without a host listens at all addresses', async () => {
+  const { url } = await createBed().start({ listen: { host: '', port: 0 }, ttl: 30_000 });
+  const { port } = new URL(url);
+  expect((await askLeader(`http://127.0.0.1:${port}/version`)).status).toBe(200);
 });
 
 test('a request that was handed on is not handed on again', async () => {
@@ -130,7 +165,7 @@ test('settings of the command line are taken at the start, unless networks were 
   expect(await settings(first.url)).toMatchObject({ fwdMode: 'routing', vlans: '1-4094' });
   await askLeader(`${first.url}/api/v1/globals/global/`, 'PUT', { vlans: '1-100' });
   const network = { tenantName: 'default', networkName: 'web', encap: 'vlan', subnet: '10.1.1.0/24' };
-  await ask(`${first.url}/api/v1/networks/default:web/`, 'PUT', network);
+  await askLeader(`${first.url}/api/v1/networks/default:web/`, 'PUT', network);
   await first.stop();
   const second = await bed.start({ settings: { fwdMode: 'bridge' } });
   expect(await settings(second.url)).toMatchObject({ fwdMode: 'routing', vlans: '1-100' });

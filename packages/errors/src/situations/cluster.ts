@@ -272,6 +272,12 @@ export const clusterSituations = {
       message: '‹network default:web:› no ‹VLAN› of ‹1-4094› is free',
       action: 'Delete networks that are not needed, or widen the range: vlans or vxlans of globals/global.',
     },
+    {
+      site: 'packages/cluster-tenant/src/store/write.ts',
+      message:
+        '‹/contiv.io/obj/modeldb/tenant/default:› with its links it has more than the ‹1048576› bytes that an item of the store holds',
+      action: 'Delete objects that name it, or spread them over several tenants.',
+    },
   ],
   BGP_REFUSED: [
     {

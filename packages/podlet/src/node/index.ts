@@ -1,2 +1,2 @@
-export { nodeAddresses, type NodeOptions, readNode } from './read-node.js';
+export { type NodeOptions, readNode } from './read-node.js';
 export { resolvConfFile, type ResolvConfPlaces } from './read-node.js';

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
-import { firstOfEachFamily } from '@podwire/addresses';
+import { firstOfEachFamily, nodeAddresses } from '@podwire/addresses';
 import type { CgroupLocation } from '../cgroups/names.js';
 import type { PodletNode } from '../contract.js';
-import { isOfContainers } from '@podwire/linux';
 import { compact, readIfExists } from '@podwire/platform';
 import { parseResolvConf } from '../runtime-config/dns.js';
 
@@ -94,23 +93,6 @@ function nodeName(hostname: string): string {
 async function readResolvConf(file: string | undefined): Promise<string> {
   if (file === '') return '';
   return file === undefined ? readOptional(await resolvConfFile()) : fs.readFile(file, 'utf8');
-}
-
-/**
- * Addresses by which others reach the node: of IPv4 first, without loopback and link-local ones. Those of container networks
- * count only where there are no others: bridges have the same on every machine, and a tunnel's are reached through the others.
- */
-export function nodeAddresses(interfaces: ReturnType<typeof os.networkInterfaces>): string[] {
-  const usable = Object.entries(interfaces)
-    .flatMap(([name, addresses = []]) => addresses.map((each) => ({ name, ...each })))
-    .filter(({ internal, address }) => !internal && !isLinkLocal(address));
-  const own = usable.filter(({ name }) => !isOfContainers(name));
-  const rank = ({ family }: (typeof usable)[number]) => (family === 'IPv4' ? 0 : 1);
-  return (own.length === 0 ? usable : own).sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
-}
-
-function isLinkLocal(address: string): boolean {
-  return address.startsWith('169.254.') || /^fe[89ab]/i.test(address);
 }
 
 export interface ResolvConfPlaces {

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { nodeAddresses, type NodeOptions, readNode, resolvConfFile } from '../../src/node/index.js';
+import { nodeAddresses } from '@podwire/addresses';
+import { type NodeOptions, readNode, resolvConfFile } from '../../src/node/index.js';
 import { temporaryDirectories } from '../files/temporary.js';
 
 const temporary = temporaryDirectories();
