@@ -52,12 +52,14 @@ describe('sortLongestFirst', () => {
     const sources = [
       'b.ns.test.ts',
       'a.ns.test.ts',
+      'test/some/short.ns.test.ts',
       'x/demo/test/demo.ns.test.ts',
       'test/faults/kill-remove.ns.test.ts',
     ];
     expect(sortLongestFirst(sources.map((source) => ({ source }))).map(({ source }) => source)).toEqual([
       'test/faults/kill-remove.ns.test.ts',
       'x/demo/test/demo.ns.test.ts',
+      'test/some/short.ns.test.ts',
       'b.ns.test.ts',
       'a.ns.test.ts',
     ]);
